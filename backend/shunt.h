@@ -66,7 +66,8 @@ typedef enum shunt_type {
   SHUNT_I8,
   SHUNT_I32,
   SHUNT_I64,
-  SHUNT_I16 = 8
+  SHUNT_I16 = 8,
+  SHUNT_U8 = 11
 } shunt_type;
 
 /* A sparse matrix in CSR: row i has the entries row_offsets[i] - base <= p < row_offsets[i + 1]
@@ -253,10 +254,11 @@ struct shunt_integers {
 
      SHUNT_I32                        the sum; the scales are not read
      SHUNT_F32, SHUNT_F16,            (float)sum *
-     SHUNT_BF16                         (scale * tensor_scale[0] * row_scales[i] * col_scales[j])
+     SHUNT_BF16, SHUNT_I8               (scale * tensor_scale[0] * row_scales[i] * col_scales[j])
 
-   in f32 from the left to the right, rounded to the type once.  NULL: 1; what is not stands where
-   the operands do.  */
+   in f32 from the left to the right, rounded to the type once; to SHUNT_I8 to the nearest integer,
+   ties to even, bounded by -128 and 127, 0 for a NaN.  NULL: 1; what is not stands where the
+   operands do.  */
 struct shunt_scaling {
   shunt_type type;
   float scale;
@@ -264,9 +266,9 @@ struct shunt_scaling {
 };
 #endif
 
-/* Integers of real numbers, symmetric: scale = m / L, L = 2^(bits - 1) - 1, m the largest finite |x|
-   of the matrix or, per_row, of its row; q = x / scale, rounded to the nearest, ties to even, bounded
-   by -L and L; 0 for a NaN.
+/* Integers of real numbers, symmetric: scale = m / L, L = 2^(bits - 1) - 1, m the largest finite
+   |x| of the matrix or, per_row, of its row; q = x / scale, rounded to the nearest, ties to even,
+   bounded by -L and L; 0 for a NaN.
 
    from: f16, bf16 or f32.  to: of the first (batch, head), of from's rows and columns, its values
    written; those of the others stand behind it, rows x row_bytes each.  scales: for each (batch,
@@ -277,10 +279,10 @@ SHUNT_API shunt_status shunt_quantise(const struct shunt_tensor *from, enum shun
 
 struct shunt_packed_integers;
 
-/* As shunt_pack.  bits: 16 of a matrix of SHUNT_I16; 8 of SHUNT_I8; 4 of SHUNT_I8 whose values are -8
-   .. 7 (SHUNT_E_INPUT if not).  height: V, 8, 4 or 2; 0: the largest at which three of four
-   places of the vectors are entries, else 2.  The others cost memory, and zeros to multiply.
-   a->values may be NULL: zeros.  Freed by shunt_packed_integers_free.  */
+/* As shunt_pack.  bits: 16 of a matrix of SHUNT_I16; 8 of SHUNT_I8 or SHUNT_U8; 4 of SHUNT_I8 whose
+   values are -8 .. 7 (SHUNT_E_INPUT if not).  height: V, 8, 4 or 2; 0: the largest at which three
+   of four places of the vectors are entries, else 2.  The others cost memory, and zeros to
+   multiply.  a->values may be NULL: zeros.  Freed by shunt_packed_integers_free.  */
 SHUNT_API shunt_status shunt_pack_integers(const struct shunt_csr *a, enum shunt_place where,
                                            int bits, int height, shunt_stream stream,
                                            struct shunt_packed_integers **out);
@@ -297,9 +299,9 @@ struct shunt_packed_integers_info {
 SHUNT_API void shunt_packed_integers_describe(const struct shunt_packed_integers *p,
                                               struct shunt_packed_integers_info *out);
 
-/* C = P B.  values: NULL, or other integers for P's pattern, as shunt_integer_softmax writes them.  b:
-   P's columns x n, of no more bits than P has.  c: P's rows x n by rows, c_row_stride elements apart,
-   aligned to its type.  */
+/* C = P B.  values: NULL, or other integers for P's pattern, as shunt_integer_softmax writes them.
+   b: P's columns x n, of no more bits than P has.  c: P's rows x n by rows, c_row_stride elements
+   apart, aligned to its type.  */
 SHUNT_API shunt_status shunt_integer_spmm(const struct shunt_packed_integers *p, const void *values,
                                           const struct shunt_integers *b,
                                           const struct shunt_scaling *scaling, void *c,
@@ -313,28 +315,30 @@ SHUNT_API shunt_status shunt_integer_sddmm(const struct shunt_packed_integers *p
                                            const struct shunt_scaling *scaling, void *results,
                                            shunt_stream stream);
 
-/* Softmax of each row of scale x scores, times L = 2^(P's bits - 1) - 1, rounded to integers.
-   scores: results of f32; aligned to 16 bytes.  values: `places` integers of P's bits (16 or 8),
-   aligned to 256 bytes; NULL: P's own.  A row with a NaN or +Inf, or of -Inf alone, gives zeros.  */
+/* Softmax of each row of scale x scores, as integers and a scale for each row: a weight is about
+   row_scales[i] times its integer.  The largest of a row is L, the greatest integer of P's bits and
+   type, however many entries the row has, or less where sums over the row, times integers of bits_b
+   bits (16, 8 or 4: of the B that comes next), could leave int32 otherwise; they cannot in rows of
+   up to 2^(31 - bits_b) entries.  scores: results of f32; aligned to 16 bytes.  values: `places`
+   integers of P's bits (16 or 8), aligned to 256 bytes; NULL: P's own.  row_scales: a float for
+   each of P's rows, which shunt_scaling takes: 0 for a row without entries; NaN, beside integers of
+   0, for a row with a NaN or +Inf, or of -Inf alone.  */
 SHUNT_API shunt_status shunt_integer_softmax(const struct shunt_packed_integers *p, float scale,
-                                             const float *scores, void *values,
-                                             shunt_stream stream);
+                                             const float *scores, int bits_b, void *values,
+                                             float *row_scales, shunt_stream stream);
 
-/* O = softmax(scale Q K^T at P's entries) V, with Q, K and V quantised to 8 bits (Q and K by rows,
-   each V by itself) and the weights of the softmax to P's bits, 8 or 16.  Q and O: m x d, K and V: n
-   x d, each of any of f16, bf16 and f32.  P's values are not read.  workspace: of the same sizes,
-   aligned to 256 bytes.  */
-SHUNT_API size_t shunt_integer_attention_workspace(const struct shunt_packed_integers *p,
-                                                   const struct shunt_tensor *q,
-                                                   const struct shunt_tensor *k,
-                                                   const struct shunt_tensor *v,
-                                                   const struct shunt_tensor *o);
-SHUNT_API shunt_status shunt_integer_attention(const struct shunt_packed_integers *p, float scale,
-                                               const struct shunt_tensor *q,
-                                               const struct shunt_tensor *k,
-                                               const struct shunt_tensor *v,
-                                               const struct shunt_tensor *o, void *workspace,
-                                               size_t workspace_bytes, shunt_stream stream);
+/* O = softmax(scale Q K^T at P's entries) V, with Q and K quantised to bits_qk bits by rows, each V
+   by itself to bits_v (8 or 4, both), and the weights of the softmax to P's bits and type: they are
+   never negative, so that SHUNT_U8 has a bit more for them than SHUNT_I8.  Q and O: m x d, K and V:
+   n x d, each of any of f16, bf16 and f32.  P's values are not read.  workspace: of the same sizes
+   and bits, aligned to 256 bytes.  */
+SHUNT_API size_t shunt_integer_attention_workspace(
+    const struct shunt_packed_integers *p, int bits_qk, int bits_v, const struct shunt_tensor *q,
+    const struct shunt_tensor *k, const struct shunt_tensor *v, const struct shunt_tensor *o);
+SHUNT_API shunt_status shunt_integer_attention(
+    const struct shunt_packed_integers *p, int bits_qk, int bits_v, float scale,
+    const struct shunt_tensor *q, const struct shunt_tensor *k, const struct shunt_tensor *v,
+    const struct shunt_tensor *o, void *workspace, size_t workspace_bytes, shunt_stream stream);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-# kernels: they compute and never decide.
+# kernels: they compute; which of them runs is decided in backend.
 include %D%/bsr/local.mk
 include %D%/bundle/local.mk
 include %D%/common/local.mk

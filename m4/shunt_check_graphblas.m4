@@ -5,7 +5,8 @@
 # and HAVE_GRAPHBLAS.
 AC_DEFUN([SHUNT_CHECK_GRAPHBLAS], [
   AC_ARG_WITH([graphblas],
-    [AS_HELP_STRING([--with-graphblas=DIR], [GraphBLAS for the tests @<:@where the compiler looks@:>@])],
+    [AS_HELP_STRING([--with-graphblas=DIR],
+       [GraphBLAS for the tests @<:@where the compiler looks@:>@])],
     [], [with_graphblas=check])
   GRAPHBLAS_CPPFLAGS=
   GRAPHBLAS_LIBS=-lgraphblas
@@ -28,7 +29,8 @@ AC_DEFUN([SHUNT_CHECK_GRAPHBLAS], [
       AC_MSG_RESULT([$have_graphblas])])])
   CPPFLAGS=$shunt_saved_cppflags
   LIBS=$shunt_saved_libs
-  AS_IF([test $have_graphblas = no && test "x$with_graphblas" != xno && test "x$with_graphblas" != xcheck],
+  AS_IF([test $have_graphblas = no && test "x$with_graphblas" != xno &&
+    test "x$with_graphblas" != xcheck],
     [AC_MSG_ERROR([no GraphBLAS 7 or later in $with_graphblas])])
   AC_SUBST([GRAPHBLAS_CPPFLAGS])
   AC_SUBST([GRAPHBLAS_LIBS])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""function_lengths.py MOST FOLDER...: the functions below the folders, in C and CUDA, whose bodies have
-more than MOST lines, a line each: lines, file:line.
+"""function_lengths.py MOST FOLDER...: the functions below the folders, in C and CUDA, whose bodies
+have more than MOST lines, a line each: lines, file:line.
 
 Braces are followed outside comments, strings and directives: a body is what stands in braces behind
 a parameter list, in no other body."""

@@ -35,7 +35,8 @@ lint() {
 tidy() {
   sources | xargs -P"$jobs" -n16 sh -c 'build=$1 cuda=$2; shift 2
     clang-tidy --quiet "$@" -- -std=gnu11 -I. -I"$build" -I"$cuda" -DHAVE_CONFIG_H \
-      -DSHUNT_HAVE_CUDA -DPKGLIBDIR="\"/usr/lib/shunt\"" -fopenmp' sh "$build" "$cuda" && echo 'done'
+      -DSHUNT_HAVE_CUDA -DPKGLIBDIR="\"/usr/lib/shunt\"" -fopenmp' sh "$build" "$cuda" &&
+    echo 'done'
 }
 cpp() {
   cppcheck -j"$jobs" --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \

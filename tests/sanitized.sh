@@ -7,9 +7,9 @@
 #   builddir           objects and programs go to builddir/sanitized, and stay there (TMPDIR)
 #   JOBS               how many compile beside each other (as many as there are processors)
 #
-# The programs are SANITIZED_TESTS and THREADED_TESTS of tests/unit/local.mk; with SHUNT_TEST_BUILDS=1
-# also SANITIZED_LOOPS, those of semirings, which take minutes to compile.  Not here: kernels and what
-# calls them, which the emulator runs under AddressSanitizer.
+# The programs are SANITIZED_TESTS and THREADED_TESTS of tests/unit/local.mk; with
+# SHUNT_TEST_BUILDS=1 also SANITIZED_LOOPS, those of semirings, which take minutes to compile.  Not
+# here: kernels and what calls them, which the emulator runs under AddressSanitizer.
 #
 # The objects also count which lines run (tests/coverage.py): the share is printed, and by file it
 # lies in builddir/sanitized/coverage.

@@ -8,17 +8,17 @@
 
    The call with which that comes to as much as the opening costs opens it.  So a program takes at
    most twice what it would have taken, had its number of calls been known (ski rental: Karlin,
-   Manasse, Rudolph and Sleator, "Competitive snoopy caching", Algorithmica 3, 1988).  The pool costs
-   less than the original's own first product, which a program is spared as long as Shunt has taken
-   all of its calls: until then the first copy is made when it is wanted.
+   Manasse, Rudolph and Sleator, "Competitive snoopy caching", Algorithmica 3, 1988).  The pool
+   costs less than the original's own first product.  As long as Shunt has taken all calls, the
+   program has not paid for that one, and the first copy is made as soon as it is wanted.
 
    A captured call counts as SHUNT_OPENING_REPLAYS calls, since graphs are captured to be replayed.
 
-   What a deterministic problem takes must not depend on other problems' calls: it opens what its
-   best way needs at once, and never looks at what was missed; as do routes that the user has forced
-   (backend/plan/choice.c).
+   The way of a deterministic problem must not depend on other problems' calls: it opens what its
+   best way needs at once, and never looks at what was missed.  So do routes that the user has
+   forced (backend/plan/choice.c).
 
-   Thread-safe: of all threads one opens, while the others go on without.  */
+   Thread-safe: one thread opens, while the others go on without.  */
 #ifndef SHUNT_OPENING_H
 #define SHUNT_OPENING_H
 
@@ -65,9 +65,10 @@ static inline uint32_t shunt_openings_closed(const struct shunt_openings *o, uin
 /* What opening x costs now. */
 double shunt_opening_us(const struct shunt_openings *o, enum shunt_opening x);
 
-/* A call would take `us` less if x were open.  True, for one caller: it pays, who asks opens it. */
+/* Counts a call that would take `us` less if x were open.  True, for one caller alone: it pays now,
+   and this caller is to open it.  */
 bool shunt_opening_missed(struct shunt_openings *o, enum shunt_opening x, double us, bool captured);
-/* It is open, or was tried in vain: it is never closed again. */
+/* It is open, or could not be opened, which is not tried again. */
 void shunt_opening_opened(struct shunt_openings *o, enum shunt_opening x);
 
 /* The original has run a product. */

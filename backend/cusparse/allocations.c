@@ -34,10 +34,27 @@
 #undef cuMemAlloc
 #undef cuMemFree
 
+/* What programs call that were compiled for a default stream of each thread; no header declares
+   it. */
+__typeof__(cudaMallocAsync) cudaMallocAsync_ptsz;
+__typeof__(cudaMallocFromPoolAsync) cudaMallocFromPoolAsync_ptsz;
+__typeof__(cudaFreeAsync) cudaFreeAsync_ptsz;
+__typeof__(cuMemAllocAsync) cuMemAllocAsync_ptsz;
+__typeof__(cuMemAllocFromPoolAsync) cuMemAllocFromPoolAsync_ptsz;
+__typeof__(cuMemFreeAsync) cuMemFreeAsync_ptsz;
+
 /* ---- the originals ------------------------------------------------------------------------ */
 
-#define RUNTIME(X) X(Malloc) X(MallocAsync) X(MallocManaged) X(Free) X(FreeAsync)
-#define DRIVER(X) X(MemAlloc_v2) X(MemAllocAsync) X(MemCreate) X(MemFree_v2) X(MemFreeAsync)
+/* clang-format off */
+#define RUNTIME(X)                                                                                 \
+  X(Malloc) X(MallocAsync) X(MallocAsync_ptsz) X(MallocFromPoolAsync) X(MallocFromPoolAsync_ptsz)  \
+  X(MallocManaged) X(MallocPitch) X(Malloc3D) X(MallocArray) X(Malloc3DArray)                      \
+  X(MallocMipmappedArray) X(Free) X(FreeAsync) X(FreeAsync_ptsz)
+#define DRIVER(X)                                                                                  \
+  X(MemAlloc_v2) X(MemAllocAsync) X(MemAllocAsync_ptsz) X(MemAllocFromPoolAsync)                   \
+  X(MemAllocFromPoolAsync_ptsz) X(MemAllocManaged) X(MemAllocPitch_v2) X(MemCreate)                \
+  X(MemFree_v2) X(MemFreeAsync) X(MemFreeAsync_ptsz)
+/* clang-format on */
 
 /* Of one library: those of the runtime, or those of the driver. */
 struct functions {
@@ -92,6 +109,18 @@ static void fill(struct functions *f, const struct library_mark *mark)
   }
 }
 
+/* The functions of a library for which the host has no memory: the caller's call alone. */
+static _Thread_local struct functions for_once;
+
+static const struct functions *find_for_once(struct loaded *library,
+                                             const struct library_mark *mark)
+{
+  for_once = (struct functions){.mark = mark, .library = *library};
+  fill(&for_once, mark);
+  loaded_close(library); /* the caller has it open */
+  return &for_once;
+}
+
 /* The functions of the library for this caller; they stay, and the library stays open. */
 static const struct functions *learn(const void *caller, const struct library_mark *mark,
                                      struct callers *callers)
@@ -99,6 +128,7 @@ static const struct functions *learn(const void *caller, const struct library_ma
   struct loaded library;
   const int saved_errno = errno;
   struct functions *f = NULL;
+  const struct functions *once = NULL;
   if (loaded_library_for(caller, mark, &library)) {
     for (f = atomic_load(&all); f; f = f->next)
       if (f->mark == mark && f->library.base == library.base) break;
@@ -111,14 +141,16 @@ static const struct functions *learn(const void *caller, const struct library_ma
       while (!atomic_compare_exchange_weak(&all, &made->next, made)) {
       }
       f = made;
-    } else {
+    } else if (f) {
       loaded_close(&library);
+    } else {
+      once = find_for_once(&library, mark);
     }
   }
   if (f) callers_remember(callers, caller, f);
   dlerror(); /* the loader's message for a look-up of ours is not for the program to find */
   errno = saved_errno;
-  return f;
+  return f ? f : once;
 }
 
 static inline const struct functions *runtime_for(const void *caller)
@@ -170,9 +202,59 @@ SHUNT_EXPORT cudaError_t cudaMallocAsync(void **devPtr, size_t size, cudaStream_
   ALLOCATE(MallocAsync, devPtr, size, hStream);
 }
 
+SHUNT_EXPORT cudaError_t cudaMallocAsync_ptsz(void **devPtr, size_t size, cudaStream_t hStream)
+{
+  ALLOCATE(MallocAsync_ptsz, devPtr, size, hStream);
+}
+
+SHUNT_EXPORT cudaError_t cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t memPool,
+                                                 cudaStream_t stream)
+{
+  ALLOCATE(MallocFromPoolAsync, ptr, size, memPool, stream);
+}
+
+SHUNT_EXPORT cudaError_t cudaMallocFromPoolAsync_ptsz(void **ptr, size_t size,
+                                                      cudaMemPool_t memPool, cudaStream_t stream)
+{
+  ALLOCATE(MallocFromPoolAsync_ptsz, ptr, size, memPool, stream);
+}
+
 SHUNT_EXPORT cudaError_t cudaMallocManaged(void **devPtr, size_t size, unsigned int flags)
 {
   ALLOCATE(MallocManaged, devPtr, size, flags);
+}
+
+SHUNT_EXPORT cudaError_t cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, size_t height)
+{
+  ALLOCATE(MallocPitch, devPtr, pitch, width, height);
+}
+
+SHUNT_EXPORT cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr,
+                                      struct cudaExtent extent)
+{
+  ALLOCATE(Malloc3D, pitchedDevPtr, extent);
+}
+
+SHUNT_EXPORT cudaError_t cudaMallocArray(cudaArray_t *array,
+                                         const struct cudaChannelFormatDesc *desc, size_t width,
+                                         size_t height, unsigned int flags)
+{
+  ALLOCATE(MallocArray, array, desc, width, height, flags);
+}
+
+SHUNT_EXPORT cudaError_t cudaMalloc3DArray(cudaArray_t *array,
+                                           const struct cudaChannelFormatDesc *desc,
+                                           struct cudaExtent extent, unsigned int flags)
+{
+  ALLOCATE(Malloc3DArray, array, desc, extent, flags);
+}
+
+SHUNT_EXPORT cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray,
+                                                  const struct cudaChannelFormatDesc *desc,
+                                                  struct cudaExtent extent, unsigned int numLevels,
+                                                  unsigned int flags)
+{
+  ALLOCATE(MallocMipmappedArray, mipmappedArray, desc, extent, numLevels, flags);
 }
 
 SHUNT_EXPORT cudaError_t cudaFree(void *devPtr)
@@ -183,6 +265,11 @@ SHUNT_EXPORT cudaError_t cudaFree(void *devPtr)
 SHUNT_EXPORT cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream)
 {
   RELEASE(FreeAsync, devPtr, devPtr, hStream);
+}
+
+SHUNT_EXPORT cudaError_t cudaFreeAsync_ptsz(void *devPtr, cudaStream_t hStream)
+{
+  RELEASE(FreeAsync_ptsz, devPtr, devPtr, hStream);
 }
 
 /* ---- the driver ------------------------------------------------------------------------------ */
@@ -216,6 +303,34 @@ SHUNT_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstre
   ALLOCATE(MemAllocAsync, dptr, bytesize, hStream);
 }
 
+SHUNT_EXPORT CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+{
+  ALLOCATE(MemAllocAsync_ptsz, dptr, bytesize, hStream);
+}
+
+SHUNT_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                              CUstream hStream)
+{
+  ALLOCATE(MemAllocFromPoolAsync, dptr, bytesize, pool, hStream);
+}
+
+SHUNT_EXPORT CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize,
+                                                   CUmemoryPool pool, CUstream hStream)
+{
+  ALLOCATE(MemAllocFromPoolAsync_ptsz, dptr, bytesize, pool, hStream);
+}
+
+SHUNT_EXPORT CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
+{
+  ALLOCATE(MemAllocManaged, dptr, bytesize, flags);
+}
+
+SHUNT_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
+                                         size_t Height, unsigned int ElementSizeBytes)
+{
+  ALLOCATE(MemAllocPitch_v2, dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
+}
+
 SHUNT_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                                   const CUmemAllocationProp *prop, unsigned long long flags)
 {
@@ -230,4 +345,9 @@ SHUNT_EXPORT CUresult cuMemFree_v2(CUdeviceptr dptr)
 SHUNT_EXPORT CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 {
   RELEASE(MemFreeAsync, dptr, dptr, hStream);
+}
+
+SHUNT_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream)
+{
+  RELEASE(MemFreeAsync_ptsz, dptr, dptr, hStream);
 }

@@ -5,9 +5,8 @@
    on (setters.c), and what a matrix is made of is noted here for as long as it lives.
 
    A descriptor may be destroyed, and another made at its address, where we do not see it (through
-   dlsym on a handle).  So a note counts only for a matrix that is what the getters tell of it:
-   sizes, base, address of the values.  A note that is missing, or does not count, costs the call
-   nothing but its rerouting.
+   dlsym on a handle).  So a note counts only while the getters return what it says: sizes,
+   base, address of the values.  Without a note that counts, the call goes to the original.
 
    Thread-safe.  */
 #ifndef SHUNT_CUSPARSE_BSR_H
@@ -32,7 +31,7 @@ struct shunt_bsr {
 void shunt_bsr_note(const struct shunt_bsr *m);
 /* No note of this descriptor counts any more. */
 void shunt_bsr_forget(cusparseConstSpMatDescr_t descriptor);
-/* False: not seen. */
+/* False: there is no note. */
 bool shunt_bsr_find(cusparseConstSpMatDescr_t descriptor, const void *library, struct shunt_bsr *m);
 
 #endif

@@ -28,16 +28,29 @@ static char *find(const struct shunt_descriptor_table *t, cusparseConstSpMatDesc
   return NULL;
 }
 
-void shunt_descriptor_table_put(struct shunt_descriptor_table *t, const void *note)
+static bool put(struct shunt_descriptor_table *t, const void *note, bool evicts)
 {
   const cusparseConstSpMatDescr_t d = descriptor_at(note);
   pthread_mutex_lock(&t->lock);
   char *to = find(t, d, d);
   if (!to) to = find(t, d, NULL);
-  if (!to) to = place(t, d, 0);
-  memcpy(to, note, t->size);
-  atomic_store(&t->any, true);
+  if (!to && evicts) to = place(t, d, 0);
+  if (to) {
+    memcpy(to, note, t->size);
+    atomic_store(&t->any, true);
+  }
   pthread_mutex_unlock(&t->lock);
+  return to != NULL;
+}
+
+void shunt_descriptor_table_put(struct shunt_descriptor_table *t, const void *note)
+{
+  put(t, note, true);
+}
+
+bool shunt_descriptor_table_add(struct shunt_descriptor_table *t, const void *note)
+{
+  return put(t, note, false);
 }
 
 void shunt_descriptor_table_drop(struct shunt_descriptor_table *t,

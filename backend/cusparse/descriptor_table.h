@@ -1,9 +1,8 @@
-/* descriptor_table.h: what is noted of sparse matrices that no getter of cuSPARSE tells, by
-   descriptor.
+/* descriptor_table.h: notes on sparse matrices, by descriptor: what no getter of cuSPARSE returns.
 
-   A table has a fixed number of places; a note of the same descriptor is replaced, and where all
-   places that a descriptor may take are taken, one of them is forgotten.  So a note may be missing:
-   that must cost no more than a rerouting.
+   A table has a fixed number of places.  A new note replaces the old one of its descriptor; where
+   all places that a descriptor may take are taken, one of them is forgotten.  So a note may be
+   missing; the call must then go to the original.
 
    Thread-safe; a table that nothing was ever put into takes no lock.  */
 #ifndef SHUNT_CUSPARSE_DESCRIPTOR_TABLE_H
@@ -17,7 +16,7 @@
 
 #include "backend/plan/fork.h"
 
-enum { SHUNT_DESCRIPTORS = 1024 };
+enum { SHUNT_DESCRIPTORS = 8192 };
 
 struct shunt_descriptor_table {
   pthread_mutex_t lock;
@@ -36,6 +35,8 @@ struct shunt_descriptor_table {
 
 /* Copies *note into the table. */
 void shunt_descriptor_table_put(struct shunt_descriptor_table *t, const void *note);
+/* The same, but no other note is forgotten for it; false: all its places are taken. */
+bool shunt_descriptor_table_add(struct shunt_descriptor_table *t, const void *note);
 void shunt_descriptor_table_drop(struct shunt_descriptor_table *t,
                                  cusparseConstSpMatDescr_t descriptor);
 /* Copies the descriptor's note out of it; false: there is none. */

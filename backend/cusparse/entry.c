@@ -8,7 +8,7 @@
 #include "backend/routes/costs.h"
 
 /* What bufferSize's answers for p are known by on the current device. */
-static uint64_t key_of(const struct shunt_problem *p)
+static uint64_t key_of(const struct shunt_original *o, const struct shunt_problem *p)
 {
   const struct shunt_context *context = shunt_context_find();
   int device = 0;
@@ -16,7 +16,7 @@ static uint64_t key_of(const struct shunt_problem *p)
     device = context->ordinal;
   else
     SHUNT_CUDA(cudaGetDevice(&device));
-  return shunt_promise_key(shunt_problem_hash(p), device);
+  return shunt_promise_key(shunt_problem_hash(p), device, o->base);
 }
 
 bool shunt_entry_may_answer(cusparseStatus_t status)
@@ -25,42 +25,66 @@ bool shunt_entry_may_answer(cusparseStatus_t status)
          (status == CUSPARSE_STATUS_NOT_SUPPORTED && shunt_options()->extend);
 }
 
+/* The original's bytes and ours. */
+static size_t promise(const struct shunt_original *o, const struct shunt_problem *p, size_t bytes,
+                      cudaStream_t stream)
+{
+  struct shunt_promise_answer a = {.library = o->base, .original_bytes = bytes};
+  a.own_bytes = shunt_plan_ask(p, stream, o->path, &a.whole);
+  return shunt_promise_make(key_of(o, p), &a);
+}
+
 /* A promise of some room is what the later calls know by that the original has refused. */
-static cusparseStatus_t extended_size(const struct shunt_problem *p, cusparseStatus_t status,
-                                      size_t *bytes, cudaStream_t stream, const char *path)
+static cusparseStatus_t extended_size(const struct shunt_original *o, const struct shunt_problem *p,
+                                      cusparseStatus_t status, size_t *bytes, cudaStream_t stream)
 {
   if (status != CUSPARSE_STATUS_NOT_SUPPORTED) return status;
-  const size_t all = shunt_promise_make(key_of(p), 0, shunt_plan_workspace(p, stream, path));
+  const size_t all = promise(o, p, 0, stream);
   if (all == 0) return status;
   *bytes = all;
   return CUSPARSE_STATUS_SUCCESS;
 }
 
 /* An answer counts although nothing is wanted now: buffers of its size may be about later. */
-cusparseStatus_t shunt_entry_buffer_size(const struct shunt_problem *p, cusparseStatus_t status,
-                                         size_t *bytes, cudaStream_t stream, const char *path)
+cusparseStatus_t shunt_entry_buffer_size(const struct shunt_original *o,
+                                         const struct shunt_problem *p, cusparseStatus_t status,
+                                         size_t *bytes, cudaStream_t stream)
 {
-  if (p->extended) return extended_size(p, status, bytes, stream, path);
+  if (p->extended) return extended_size(o, p, status, bytes, stream);
   if (status != CUSPARSE_STATUS_SUCCESS) return status;
-  *bytes = shunt_promise_make(key_of(p), *bytes, shunt_plan_workspace(p, stream, path));
+  *bytes = promise(o, p, *bytes, stream);
   return status;
 }
 
-static bool is_promised(const struct shunt_problem *p)
+static bool is_promised(const struct shunt_original *o, const struct shunt_problem *p)
 {
-  return shunt_promise_find(key_of(p)).own_bytes > 0;
+  return shunt_promise_find(key_of(o, p)).own_bytes > 0;
 }
 
-cusparseStatus_t shunt_entry_preprocessed(const struct shunt_problem *p, cusparseStatus_t status)
+uint64_t shunt_entry_begin_epoch(cusparseConstSpMatDescr_t matrix,
+                                 const struct shunt_preprocessed *m, bool by_name,
+                                 cudaStream_t stream)
 {
-  const bool answers = p->extended && status == CUSPARSE_STATUS_NOT_SUPPORTED && is_promised(p);
+  /* What is not understood leaves the CUDA runtime alone. */
+  if (m ? shunt_capture_of(stream).active : by_name)
+    shunt_epoch_captured(matrix);
+  else if (by_name)
+    return shunt_epoch_begin(m);
+  return 0;
+}
+
+cusparseStatus_t shunt_entry_preprocessed(const struct shunt_original *o,
+                                          const struct shunt_problem *p, cusparseStatus_t status)
+{
+  const bool answers = p->extended && status == CUSPARSE_STATUS_NOT_SUPPORTED && is_promised(o, p);
   return answers ? CUSPARSE_STATUS_SUCCESS : status;
 }
 
 /* Shunt's part of the program's buffer for p; NULL when there is none to be trusted. */
-static void *workspace_for(const struct shunt_problem *p, void *buffer, size_t *bytes)
+static void *workspace_for(const struct shunt_original *o, const struct shunt_problem *p,
+                           void *buffer, size_t *bytes)
 {
-  return shunt_promise_workspace(shunt_promise_find(key_of(p)), buffer, bytes);
+  return shunt_promise_workspace(shunt_promise_find(key_of(o, p)), buffer, bytes);
 }
 
 /* The caller, if it may be looked for: never while the stream is captured. */
@@ -75,7 +99,7 @@ bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatu
   struct shunt_sample *sample = NULL;
   if (described) {
     size_t bytes;
-    void *workspace = workspace_for(&call->problem, buffer, &bytes);
+    void *workspace = workspace_for(call->library, &call->problem, buffer, &bytes);
     sample = shunt_sample_begin(&call->problem, call->stream);
     call->answer = shunt_plan_run(&call->problem, workspace, bytes, call->stream);
   } else {
@@ -103,12 +127,12 @@ bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatu
   return call->answer.why.reason == SHUNT_FITS;
 }
 
-void shunt_entry_prepare(const struct shunt_problem *p, void *buffer, cudaStream_t stream,
-                         struct shunt_original_run original)
+void shunt_entry_prepare(const struct shunt_original *o, const struct shunt_problem *p,
+                         void *buffer, cudaStream_t stream, struct shunt_original_run original)
 {
   size_t bytes;
   shunt_plan_prepare(p, stream);
   if (!shunt_options()->tune) return;
-  void *workspace = workspace_for(p, buffer, &bytes);
+  void *workspace = workspace_for(o, p, buffer, &bytes);
   shunt_tuner_measure(p, workspace, bytes, stream, &original);
 }

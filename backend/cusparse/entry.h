@@ -6,11 +6,12 @@
 
 #include "backend/cusparse/measure.h"
 #include "backend/cusparse/original.h"
+#include "backend/cusparse/preprocess_epoch.h"
 #include "backend/options/disable.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/tuner.h"
 
-/* What the program may see of us; all else is hidden (exports.map says it again). */
+/* Marks what the program may see.  All else is hidden; exports.map lists the same names. */
 #define SHUNT_EXPORT __attribute__((visibility("default")))
 
 /* Finds `original` for the caller of the exported function.  Without one the library's own "not
@@ -35,24 +36,33 @@
 struct shunt_entry_call {
   const char *name;   /* of the exported function, for the log */
   const void *caller; /* its return address */
+  const struct shunt_original *library;
   struct shunt_problem problem;
   cudaStream_t stream;
   struct shunt_answer answer; /* why is set by the description, the rest by shunt_entry_take */
   struct shunt_original_into original; /* for SHUNT_MEASURE */
 };
 
-/* The original has answered `status`: is there anything for Shunt to say?  It succeeded, or it refused
-   what SHUNT_EXTEND may answer.  */
+/* May Shunt answer after the original's `status`?  Yes if that is success, or refuses what
+   SHUNT_EXTEND may answer.  */
 bool shunt_entry_may_answer(cusparseStatus_t status);
 
 /* bufferSize's answer for p, the original having said `status` and *bytes: with room for Shunt in
-   *bytes.  Of a problem that the original refused, success if Shunt will take it.  `path`: of the
-   original's library.  */
-cusparseStatus_t shunt_entry_buffer_size(const struct shunt_problem *p, cusparseStatus_t status,
-                                         size_t *bytes, cudaStream_t stream, const char *path);
+   *bytes.  Of a problem that the original refused, success if Shunt will take it.  */
+cusparseStatus_t shunt_entry_buffer_size(const struct shunt_original *o,
+                                         const struct shunt_problem *p, cusparseStatus_t status,
+                                         size_t *bytes, cudaStream_t stream);
+
+/* A preprocess of the original's has succeeded, of what m describes; NULL: it is not understood.
+   The number of the epoch that begins; 0: none, as the call was not by name (original.h); or none
+   of this matrix from then on, as it was captured, or may have been (preprocess_epoch.h).  */
+uint64_t shunt_entry_begin_epoch(cusparseConstSpMatDescr_t matrix,
+                                 const struct shunt_preprocessed *m, bool by_name,
+                                 cudaStream_t stream);
 
 /* preprocess' answer for p: of a problem that only Shunt takes, success. */
-cusparseStatus_t shunt_entry_preprocessed(const struct shunt_problem *p, cusparseStatus_t status);
+cusparseStatus_t shunt_entry_preprocessed(const struct shunt_original *o,
+                                          const struct shunt_problem *p, cusparseStatus_t status);
 
 /* Runs a described call through the planner and logs the decision.  True: the
    answer for the program is *status; false: the original must run.  */
@@ -60,7 +70,7 @@ bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatu
 
 /* After a preprocess of the original's that succeeded: profiles the pattern, and measures
    the ways if SHUNT_TUNE asks for it.  */
-void shunt_entry_prepare(const struct shunt_problem *p, void *buffer, cudaStream_t stream,
-                         struct shunt_original_run original);
+void shunt_entry_prepare(const struct shunt_original *o, const struct shunt_problem *p,
+                         void *buffer, cudaStream_t stream, struct shunt_original_run original);
 
 #endif

@@ -1,5 +1,5 @@
-# backend/cusparse: what programs of cuSPARSE are preloaded with.  No DT_NEEDED but libc's family and
-# libgomp, no versions.
+# backend/cusparse: what programs of cuSPARSE are preloaded with.  No DT_NEEDED but libc's family
+# and libgomp, no versions.
 PRELOAD_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,defs
 
 if HAVE_CUDA
@@ -9,11 +9,13 @@ libshunt_describe_la_SOURCES = %D%/bsr.c %D%/describe.c %D%/descriptor_table.c %
 
 pkglib_LTLIBRARIES += libshunt-cusparse.la
 libshunt_cusparse_la_SOURCES = $(LOADER_SOURCES) \
-  %D%/allocations.c %D%/entry.c %D%/measure.c %D%/original.c %D%/preprocess_epoch.c %D%/sddmm.c %D%/setters.c \
-  %D%/spmm.c %D%/trampolines.c
-libshunt_cusparse_la_LIBADD = libshunt-describe.la libshunt-core.la libshunt-note.la -L%D% -lcudart_renamed -ldl -lrt -lpthread
+  %D%/allocations.c %D%/entry.c %D%/measure.c %D%/original.c %D%/preprocess_epoch.c \
+  %D%/sddmm.c %D%/setters.c %D%/spmm.c %D%/trampolines.c
+libshunt_cusparse_la_LIBADD = libshunt-describe.la libshunt-core.la libshunt-note.la -L%D% \
+  -lcudart_renamed -ldl -lrt -lpthread
 libshunt_cusparse_la_LDFLAGS = $(PRELOAD_LDFLAGS) -Wl,--version-script=$(top_srcdir)/%D%/exports.map
-libshunt_cusparse_la_DEPENDENCIES = libshunt-describe.la libshunt-core.la libshunt-note.la %D%/exports.map %D%/libcudart_renamed.a
+libshunt_cusparse_la_DEPENDENCIES = libshunt-describe.la libshunt-core.la libshunt-note.la \
+  %D%/exports.map %D%/libcudart_renamed.a
 
 # The static runtime without the names that allocations.c exports.
 %D%/libcudart_renamed.a: $(CUDA_STATIC) %D%/cudart_renames.txt

@@ -60,13 +60,6 @@ static bool is_logged(void)
   return false;
 }
 
-/* Relaxed: what is asked here must not end a capture of another thread's. */
-static enum cudaStreamCaptureMode exchange(enum cudaStreamCaptureMode mode)
-{
-  cudaThreadExchangeStreamCaptureMode(&mode);
-  return mode;
-}
-
 /* ---- what is under way ------------------------------------------------------------------- */
 
 /* Microseconds from this event to the next. */
@@ -144,7 +137,7 @@ struct shunt_sample *shunt_sample_begin(const struct shunt_problem *p, cudaStrea
   if (!shunt_measure_wanted() || p->batches != 1 || is_logged()) return NULL;
   const struct shunt_context *context = shunt_context_find();
   if (!context || shunt_capture_of(stream).active) return NULL;
-  const enum cudaStreamCaptureMode mode = exchange(cudaStreamCaptureModeRelaxed);
+  const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
   collect_all(context);
   struct shunt_sample *s = is_wished_for(p) ? take(context) : NULL;
   if (s) {
@@ -154,7 +147,7 @@ struct shunt_sample *shunt_sample_begin(const struct shunt_problem *p, cudaStrea
       s = NULL;
     }
   }
-  exchange(mode);
+  shunt_leave_relaxed(mode);
   return s;
 }
 
@@ -224,9 +217,9 @@ void shunt_sample_end(struct shunt_sample *s, const struct shunt_problem *p,
     return;
   }
   atomic_store(&loaded, true);
-  const enum cudaStreamCaptureMode mode = exchange(cudaStreamCaptureModeRelaxed);
+  const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
   const bool good = run_original(s, count == 1, original);
-  exchange(mode);
+  shunt_leave_relaxed(mode);
   s->host_us = now() - start;
   if (good) {
     atomic_store(&s->state, UNDER_WAY);

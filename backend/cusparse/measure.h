@@ -2,10 +2,10 @@
 
      event | Shunt's | event     event | the original, into memory of Shunt's own | event
 
-   Calls of one decision are of a kind.  As a call's decision is known only when its first event
-   would have passed, a call that finds itself due has the next one of the same problem timed.
+   Samples are counted by decision, which is known only after a call, when it is too late for its
+   first event.  So where a decision is due, the next call of the same problem is timed.
 
-   The first sample of a kind runs the original once before, as that then loads its kernels.  The
+   Before the first sample of a decision the original runs once, as it then loads its kernels.  The
    host never waits: later calls look whether the events have passed.  Not while the stream is
    captured, not with batches, not where cuSPARSE keeps a log of its calls, and only where the
    device has memory to spare.  How often: backend/log/log_measure.h.

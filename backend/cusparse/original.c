@@ -74,8 +74,8 @@ static bool whole(const void *p)
   return yes;
 }
 
-/* Is p in another copy of this library?  That would take us for the caller, and find the original of
-   whoever comes first.  */
+/* Is p in another copy of this library?  That would take us for the caller, and find the original
+   of whoever comes first.  */
 static bool another_shunt(const void *p)
 {
   struct loaded o;
@@ -84,8 +84,8 @@ static bool another_shunt(const void *p)
   return yes;
 }
 
-/* May this caller's call go to p?  Not if p is ours or another copy's, and not if p is the caller's own and
-   the caller wraps it: that would be a circle.  (A caller may well own the
+/* May this caller's call go to p?  Not if p is ours or another copy's, and not if p is the caller's
+   own and the caller wraps it: that would be a circle.  (A caller may well own the
    original, if cuSPARSE is linked into it statically; a whole cuSPARSE of the caller's that
    comes before us is a preload that wraps everything.)  */
 static bool usable(const struct caller *c, const void *p)

@@ -27,15 +27,15 @@
 #define SHUNT_TAKEN(X)                                                                             \
   X(SpMM) X(SpMM_bufferSize) X(SpMM_preprocess) X(SDDMM) X(SDDMM_bufferSize) X(SDDMM_preprocess)
 
-/* What sets what no getter tells, and what ends it; we export them to see them pass (setters.c). */
+/* They set what no getter returns, or destroy it.  We export them to take note (setters.c). */
 /* clang-format off */
 #define SHUNT_SEEN(X)                                                                              \
   X(CsrSetStridedBatch) X(CooSetStridedBatch)                                                      \
   X(CsrSetPointers) X(CscSetPointers) X(CooSetPointers) X(SpMatSetValues)                          \
   X(CreateBsr) X(CreateConstBsr) X(DestroySpMat)
 
-/* The functions that we only call, to read handles and descriptors back, and to make some to measure
-   with.  */
+/* The functions that we only call, to read handles and descriptors back, and to make some to
+   measure with.  */
 #define SHUNT_READ(X)                                                                              \
   X(GetStream) X(GetPointerMode) X(GetVersion)                                                     \
   X(SpMatGetFormat) X(SpMatGetSize) X(SpMatGetStridedBatch) X(SpMatGetIndexBase)                   \

@@ -11,6 +11,19 @@ struct note {
 };
 SHUNT_DESCRIPTOR_TABLE(notes, struct note)
 
+/* A preprocess of this matrix is part of a graph.  Such a mark never makes room for another. */
+struct mark {
+  cusparseConstSpMatDescr_t descriptor;
+};
+SHUNT_DESCRIPTOR_TABLE(captured, struct mark)
+static atomic_bool mark_lost; /* for want of room: it may be any matrix's */
+
+static bool may_run_again(cusparseConstSpMatDescr_t descriptor)
+{
+  struct mark m;
+  return atomic_load(&mark_lost) || shunt_descriptor_table_get(&captured, descriptor, &m);
+}
+
 static struct note note_of(const struct shunt_preprocessed *p)
 {
   const struct shunt_csr *a = shunt_problem_sparse(p->problem);
@@ -23,18 +36,33 @@ static struct note note_of(const struct shunt_preprocessed *p)
                        .problem = shunt_problem_hash(p->problem)};
 }
 
-void shunt_epoch_begin(const struct shunt_preprocessed *p)
+uint64_t shunt_epoch_begin(const struct shunt_preprocessed *p)
 {
   static atomic_uint_fast64_t last;
-  if (!p->buffer) return;
+  if (!p->buffer || may_run_again(p->descriptor)) return 0;
   struct note n = note_of(p);
   n.epoch = atomic_fetch_add(&last, 1) + 1;
   shunt_descriptor_table_put(&notes, &n);
+  return n.epoch;
 }
 
 void shunt_epoch_end(cusparseConstSpMatDescr_t descriptor)
 {
   shunt_descriptor_table_drop(&notes, descriptor);
+}
+
+void shunt_epoch_captured(cusparseConstSpMatDescr_t descriptor)
+{
+  if (!descriptor) return;
+  if (!shunt_descriptor_table_add(&captured, &(struct mark){descriptor}))
+    atomic_store(&mark_lost, true);
+  shunt_epoch_end(descriptor);
+}
+
+void shunt_epoch_forget(cusparseConstSpMatDescr_t descriptor)
+{
+  shunt_epoch_end(descriptor);
+  shunt_descriptor_table_drop(&captured, descriptor);
 }
 
 uint64_t shunt_epoch_of(const struct shunt_preprocessed *p)
@@ -45,5 +73,5 @@ uint64_t shunt_epoch_of(const struct shunt_preprocessed *p)
   const bool same = n.library == now.library && n.buffer == now.buffer &&
                     n.row_offsets == now.row_offsets && n.columns == now.columns &&
                     n.row_indices == now.row_indices && n.problem == now.problem;
-  return same ? n.epoch : 0;
+  return same && !may_run_again(p->descriptor) ? n.epoch : 0;
 }

@@ -11,11 +11,16 @@
    nothing is known, even where all addresses are the same.
 
    A preprocess that is captured begins none, and ends the one before it: it has not run when the
-   call returns, may run at any time or never, and a graph that it is part of may be launched after
-   the pattern has changed.  Products that are captured are proved whole, too (product.c).
+   call returns, and may run at any time, each time with another pattern, or never.  So its matrix
+   has no epochs from then on, until it is destroyed; where there is no room to note that, no matrix
+   has any.  Products that are captured are proved whole, too (product.c).
+
+   SDDMM's have epochs, too, in which a settled profile is found (backend/plan/cache.h): that is a
+   hint.  Nothing is believed of their patterns.
 
    Programs that bind cuSPARSE by handle (trampolines.c) have no epochs, because they destroy
-   matrices where we do not see it.
+   matrices where we do not see it.  Of more than some thousands of matrices at a time a few are
+   forgotten.
 
    Thread-safe.  */
 #ifndef SHUNT_CUSPARSE_PREPROCESS_EPOCH_H
@@ -34,10 +39,14 @@ struct shunt_preprocessed {
   const struct shunt_problem *problem;
 };
 
-/* p's buffer is active from now on; not where it has none. */
-void shunt_epoch_begin(const struct shunt_preprocessed *p);
+/* p's buffer is active from now on; not where it has none.  The epoch that begins, or 0. */
+uint64_t shunt_epoch_begin(const struct shunt_preprocessed *p);
 /* No buffer of this matrix is. */
 void shunt_epoch_end(cusparseConstSpMatDescr_t descriptor);
+/* A preprocess of this matrix was captured. */
+void shunt_epoch_captured(cusparseConstSpMatDescr_t descriptor);
+/* The matrix is about to be destroyed: nothing of it counts for the next one at its address. */
+void shunt_epoch_forget(cusparseConstSpMatDescr_t descriptor);
 /* The epoch of p's pattern; 0: nothing is promised of it. */
 uint64_t shunt_epoch_of(const struct shunt_preprocessed *p);
 

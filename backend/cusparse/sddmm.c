@@ -19,7 +19,7 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(
                                                        matC, computeType, alg, bufferSize);
   if (shunt_entry_may_answer(status) &&
       shunt_describe_sddmm(original, &x, &p, &stream).reason == SHUNT_FITS)
-    status = shunt_entry_buffer_size(&p, status, bufferSize, stream, original->path);
+    status = shunt_entry_buffer_size(original, &p, status, bufferSize, stream);
   SHUNT_LEAVE();
   return status;
 }
@@ -79,16 +79,22 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_preprocess(
   struct shunt_sddmm_arguments x = {handle, opA,  opB,  alpha,       matA,
                                     matB,   beta, matC, computeType, alg};
   struct shunt_problem p;
-  cudaStream_t stream;
+  cudaStream_t stream = NULL;
+  const bool by_name = !shunt_original_was_bound();
+  shunt_epoch_end(matC);
   cusparseStatus_t status = original->SDDMM_preprocess(handle, opA, opB, alpha, matA, matB, beta,
                                                        matC, computeType, alg, externalBuffer);
   const bool described = shunt_entry_may_answer(status) &&
                          shunt_describe_sddmm(original, &x, &p, &stream).reason == SHUNT_FITS;
+  const struct shunt_preprocessed prepared = {matC, original->base, externalBuffer, &p};
+  p.pattern_epoch = 0;
+  if (status == CUSPARSE_STATUS_SUCCESS)
+    p.pattern_epoch = shunt_entry_begin_epoch(matC, described ? &prepared : NULL, by_name, stream);
   if (described && p.extended)
-    status = shunt_entry_preprocessed(&p, status);
+    status = shunt_entry_preprocessed(original, &p, status);
   else if (described && status == CUSPARSE_STATUS_SUCCESS)
     shunt_entry_prepare(
-        &p, externalBuffer, stream,
+        original, &p, externalBuffer, stream,
         (struct shunt_original_run){run_original,
                                     &(struct original_run){original, &x, matC, externalBuffer}});
   SHUNT_LEAVE();
@@ -106,8 +112,15 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOpe
               externalBuffer);
   struct shunt_sddmm_arguments x = {handle, opA,  opB,  alpha,       matA,
                                     matB,   beta, matC, computeType, alg};
-  struct shunt_entry_call call = {.name = "cusparseSDDMM", .caller = __builtin_return_address(0)};
+  const bool by_name = !shunt_original_was_bound();
+  struct shunt_entry_call call = {
+      .name = "cusparseSDDMM", .caller = __builtin_return_address(0), .library = original};
   call.answer.why = shunt_describe_sddmm(original, &x, &call.problem, &call.stream);
+  if (by_name && call.answer.why.reason == SHUNT_FITS) {
+    const struct shunt_preprocessed prepared = {matC, original->base, externalBuffer,
+                                                &call.problem};
+    call.problem.pattern_epoch = shunt_epoch_of(&prepared);
+  }
   cusparseStatus_t status = CUSPARSE_STATUS_SUCCESS;
   struct original_run run = {original, &x, matC, externalBuffer};
   call.original = (struct shunt_original_into){run_original_into, &run};

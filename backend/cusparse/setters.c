@@ -148,7 +148,8 @@ SHUNT_EXPORT cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t spM
 {
   SHUNT_ENTER(DestroySpMat, spMatDescr);
   shunt_bsr_forget(spMatDescr);
-  shunt_epoch_end(spMatDescr);
+  shunt_strides_forget(spMatDescr);
+  shunt_epoch_forget(spMatDescr);
   cusparseStatus_t status = original->DestroySpMat(spMatDescr);
   SHUNT_LEAVE();
   return status;

@@ -24,7 +24,7 @@ SHUNT_EXPORT cusparseStatus_t cusparseSpMM_bufferSize(
                                                       matC, computeType, alg, bufferSize);
   if (shunt_entry_may_answer(status) &&
       shunt_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS)
-    status = shunt_entry_buffer_size(&p, status, bufferSize, stream, original->path);
+    status = shunt_entry_buffer_size(original, &p, status, bufferSize, stream);
   SHUNT_LEAVE();
   return status;
 }
@@ -75,24 +75,24 @@ cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA, cuspar
   struct shunt_spmm_arguments x = {handle, opA,  opB,  alpha,       matA,
                                    matB,   beta, matC, computeType, alg};
   struct shunt_problem p;
-  cudaStream_t stream;
+  cudaStream_t stream = NULL;
   const bool by_name = !shunt_original_was_bound();
   shunt_epoch_end(matA);
   cusparseStatus_t status = original->SpMM_preprocess(handle, opA, opB, alpha, matA, matB, beta,
                                                       matC, computeType, alg, externalBuffer);
   const bool described = shunt_entry_may_answer(status) &&
                          shunt_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS;
+  const struct shunt_preprocessed prepared = {matA, original->base, externalBuffer, &p};
+  p.pattern_epoch = 0;
+  if (status == CUSPARSE_STATUS_SUCCESS)
+    p.pattern_epoch = shunt_entry_begin_epoch(matA, described ? &prepared : NULL, by_name, stream);
   if (described && p.extended)
-    status = shunt_entry_preprocessed(&p, status);
-  else if (described && status == CUSPARSE_STATUS_SUCCESS) {
+    status = shunt_entry_preprocessed(original, &p, status);
+  else if (described && status == CUSPARSE_STATUS_SUCCESS)
     shunt_entry_prepare(
-        &p, externalBuffer, stream,
+        original, &p, externalBuffer, stream,
         (struct shunt_original_run){run_original,
                                     &(struct original_run){original, &x, matC, externalBuffer}});
-    const struct shunt_preprocessed prepared = {matA, original->base, externalBuffer, &p};
-    /* Captured, it has not run, and may run at any time, or never. */
-    if (by_name && !shunt_capture_of(stream).active) shunt_epoch_begin(&prepared);
-  }
   SHUNT_LEAVE();
   return status;
 }
@@ -108,12 +108,14 @@ SHUNT_EXPORT cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOper
               externalBuffer);
   struct shunt_spmm_arguments x = {handle, opA,  opB,  alpha,       matA,
                                    matB,   beta, matC, computeType, alg};
-  struct shunt_entry_call call = {.name = "cusparseSpMM", .caller = __builtin_return_address(0)};
+  const bool by_name = !shunt_original_was_bound();
+  struct shunt_entry_call call = {
+      .name = "cusparseSpMM", .caller = __builtin_return_address(0), .library = original};
   call.answer.why = shunt_describe_spmm(original, &x, &call.problem, &call.stream);
   if (call.answer.why.reason == SHUNT_FITS) {
     const struct shunt_preprocessed prepared = {matA, original->base, externalBuffer,
                                                 &call.problem};
-    call.problem.pattern_epoch = shunt_epoch_of(&prepared);
+    if (by_name) call.problem.pattern_epoch = shunt_epoch_of(&prepared);
   }
   cusparseStatus_t status = CUSPARSE_STATUS_SUCCESS;
   struct original_run run = {original, &x, matC, externalBuffer};

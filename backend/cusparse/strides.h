@@ -8,8 +8,8 @@
    A descriptor may be destroyed and another be made at its address, whose strides are set
    where we do not see it (through dlsym on a handle).  So a note counts only for a matrix
    that is in everything else the one it was written for: library, number of batches,
-   sizes, types and the addresses of all arrays.  A note that is missing costs the call
-   nothing but its rerouting.
+   sizes, types and the addresses of all arrays.  Without a note that counts, the call
+   goes to the original.
 
    Thread-safe.  */
 #ifndef SHUNT_CUSPARSE_STRIDES_H
@@ -33,7 +33,7 @@ struct shunt_strided {
 void shunt_strides_note(const struct shunt_strided *m, int64_t offsets, int64_t entries);
 /* No note of this descriptor counts any more. */
 void shunt_strides_forget(cusparseConstSpMatDescr_t descriptor);
-/* False: not seen. */
+/* False: there is no note. */
 bool shunt_strides_find(const struct shunt_strided *m, int64_t *offsets, int64_t *entries);
 
 #endif

@@ -100,7 +100,7 @@ static bool commit_packed(struct grb_product *p)
   return true;
 }
 
-static bool commit_merged(struct grb_product *p)
+static bool commit_applied(struct grb_product *p)
 {
   const struct grb_library *l = p->library;
   GrB_Matrix merged = NULL;
@@ -152,7 +152,7 @@ struct shunt_verdict grb_commit(struct grb_product *p)
     return SHUNT_VERDICT(SHUNT_FITS);
   }
   let_go(p);
-  bool done = grb_commit_hands_over(p) ? commit_packed(p) : commit_merged(p);
+  bool done = grb_commit_hands_over(p) ? commit_packed(p) : commit_applied(p);
   grb_result_release(p); /* what was not handed over */
   return SHUNT_VERDICT(done ? SHUNT_FITS : SHUNT_R_FAILED);
 }

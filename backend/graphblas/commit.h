@@ -6,7 +6,7 @@
      packed     no accum, no mask: T's arrays become C's.  Packing sets C's orientation, sparsity
                 control and switches to defaults, so they are put back, which also makes
                 GraphBLAS choose C's form as it does after its own product
-     merged     otherwise: T becomes a matrix of its own, and GraphBLAS' own GrB_apply with the
+     applied    otherwise: T becomes a matrix of its own, and GraphBLAS' own GrB_apply with the
                 identity operator does accum, mask, REPLACE and conversion to C's type  */
 #ifndef SHUNT_GRAPHBLAS_COMMIT_H
 #define SHUNT_GRAPHBLAS_COMMIT_H

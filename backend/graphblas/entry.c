@@ -31,10 +31,10 @@ GRB_EXPORT int GrB_mxm(GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Se
   if (shunt_disabled()) return l->original.GrB_mxm(c, mask, accum, semiring, a, b, descriptor);
   struct grb_call call = {"GrB_mxm", GRB_CALL_MXM, l,     c, mask, accum, semiring, a,
                           b,         descriptor,   caller};
-  struct grb_left left;
+  struct grb_passed_on left;
   if (grb_product_run(&call, &left)) return GRB_SUCCESS;
   const int info = l->original.GrB_mxm(c, mask, accum, semiring, a, b, descriptor);
-  grb_product_left(&left);
+  grb_product_passed_on(&left);
   return info;
 }
 
@@ -48,10 +48,10 @@ GRB_EXPORT int GrB_mxv(GrB_Vector w, GrB_Vector mask, GrB_BinaryOp accum, GrB_Se
   struct grb_call call = {"GrB_mxv",        GRB_CALL_MXV, l,        (GrB_Matrix)w,
                           (GrB_Matrix)mask, accum,        semiring, a,
                           (GrB_Matrix)u,    descriptor,   caller};
-  struct grb_left left;
+  struct grb_passed_on left;
   if (grb_product_run(&call, &left)) return GRB_SUCCESS;
   const int info = l->original.GrB_mxv(w, mask, accum, semiring, a, u, descriptor);
-  grb_product_left(&left);
+  grb_product_passed_on(&left);
   return info;
 }
 
@@ -66,10 +66,10 @@ GRB_EXPORT int GrB_vxm(GrB_Vector w, GrB_Vector mask, GrB_BinaryOp accum, GrB_Se
   struct grb_call call = {"GrB_vxm",        GRB_CALL_VXM, l,        (GrB_Matrix)w,
                           (GrB_Matrix)mask, accum,        semiring, a,
                           (GrB_Matrix)u,    descriptor,   caller};
-  struct grb_left left;
+  struct grb_passed_on left;
   if (grb_product_run(&call, &left)) return GRB_SUCCESS;
   const int info = l->original.GrB_vxm(w, mask, accum, semiring, u, a, descriptor);
-  grb_product_left(&left);
+  grb_product_passed_on(&left);
   return info;
 }
 

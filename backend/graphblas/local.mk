@@ -2,8 +2,8 @@
 include %D%/gpu/local.mk
 
 GRAPHBLAS_SOURCES = \
-  %D%/choose.c %D%/commit.c %D%/engine.c %D%/entry.c %D%/frontier.c %D%/frontier_cost.c \
-  %D%/gain.c %D%/layout.c \
+  %D%/choose.c %D%/commit.c %D%/engine.c %D%/entry.c \
+  %D%/frontier/frontier.c %D%/frontier/frontier_cost.c %D%/gain.c %D%/layout.c \
   %D%/library.c %D%/mask.c %D%/masked_dot.c %D%/measure.c %D%/memory.c %D%/operand.c \
   %D%/product.c %D%/read.c %D%/report.c %D%/sddmm.c %D%/semiring.c %D%/settings.c \
   %D%/spmm.c
@@ -11,7 +11,8 @@ GRAPHBLAS_SOURCES = \
 pkglib_LTLIBRARIES += libshunt-graphblas.la
 libshunt_graphblas_la_SOURCES = $(GRAPHBLAS_SOURCES) %D%/library_loaded.c $(LOADER_SOURCES)
 libshunt_graphblas_la_LIBADD = libshunt-semiring.la libshunt-note.la
-libshunt_graphblas_la_LDFLAGS = $(PRELOAD_LDFLAGS) -Wl,--version-script=$(top_srcdir)/%D%/exports.map
+libshunt_graphblas_la_LDFLAGS = $(PRELOAD_LDFLAGS) \
+  -Wl,--version-script=$(top_srcdir)/%D%/exports.map
 EXTRA_libshunt_graphblas_la_DEPENDENCIES = %D%/exports.map
 if HAVE_CUDA
 libshunt_graphblas_la_LIBADD += libshunt-graphblas-gpu.la libshunt-core.la $(CUDA_LIBS)

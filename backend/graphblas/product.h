@@ -34,7 +34,7 @@ struct grb_call {
 
 /* A call that is the original's, for the log. */
 struct shunt_decision;
-struct grb_left {
+struct grb_passed_on {
   struct shunt_decision *decision; /* NULL: nobody reads it */
   double started;
 };
@@ -69,6 +69,7 @@ struct grb_product {
   const struct grb_method *method;
   int64_t work; /* multiplications */
   struct grb_gain gain;
+  GrB_Matrix before; /* a copy of A, for measure.h */
   /* Computed: */
   const char *engine;
   struct grb_result t;
@@ -83,16 +84,16 @@ struct grb_method {
 };
 extern const struct grb_method grb_spmm, grb_sddmm, grb_masked_dot, grb_frontier;
 
-/* Is it a step of a few searches (frontier.c)?  The first two may be asked before operands are read,
-   the third once they are.  */
+/* Is it a step of a few searches (frontier.c)?  The first two may be asked before operands are
+   read, the third once they are.  */
 bool grb_frontier_semiring(const struct grb_semiring *s);
 bool grb_frontier_worth(const struct grb_library *l, GrB_Matrix f);
 bool grb_frontier_fits(const struct grb_product *p);
 
 /* True: done, the program's answer is GrB_SUCCESS.  False: the original must run. */
-bool grb_product_run(const struct grb_call *call, struct grb_left *left);
+bool grb_product_run(const struct grb_call *call, struct grb_passed_on *left);
 /* The original has run: tells the log how long. */
-void grb_product_left(const struct grb_left *left);
+void grb_product_passed_on(const struct grb_passed_on *left);
 
 /* Its steps. */
 struct shunt_verdict grb_read(struct grb_product *p);

@@ -8,10 +8,10 @@
                                                             +- caller: file name of the object
                                                             +- what:   e.g. a table of functions
 
-   A caller may be unloaded and other code be mapped to its page (it happens at once when two
-   plugins take turns): so an answer counts only for an object of the same file name.  Not
-   noticed: a file that is replaced on disk, closed and opened again at the same address, and is
-   now linked to another copy; and generated code that takes the place of other generated code.
+   A caller may be unloaded, and other code mapped to its page, as when two plugins take turns.  So
+   an answer counts only for an object of the same file name.  Two changes are not noticed: a file
+   that is replaced on disk, then closed and opened again at the same address, and is now linked to
+   another copy; and generated code that takes the place of other generated code.
 
    Thread-safe without locks; answers are few and are never freed.  */
 #ifndef SHUNT_LOADER_CALLERS_H
@@ -37,8 +37,8 @@ struct callers {
 /* What was remembered for the object around `address`; NULL: nothing. */
 const void *callers_recall(const struct callers *c, const void *address);
 
-/* Without memory, or where all its places are taken, nothing is remembered: slower, equally
-   right.  `what` must outlive the process's last call.  */
+/* Without memory, or where all places are taken, nothing is remembered; calls are then slower, and
+   as right.  `what` must outlive the process's last call.  */
 void callers_remember(struct callers *c, const void *address, const void *what);
 
 #endif

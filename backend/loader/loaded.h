@@ -20,9 +20,8 @@ struct loaded {
    RTLD_NEXT means: after the object that this file is linked into.  */
 void *shunt_dlsym(void *handle, const char *name);
 
-/* The same, asked again before "no" is believed.  A look-up that failed for want of memory must not
-   pass for a symbol that is not there: the search would go on and find another
-   copy of the library.  */
+/* The same, but asks again before it answers NULL.  A look-up that failed for want of memory must
+   not pass for a missing symbol: the search would go on and find another copy of the library.  */
 void *loaded_symbol(void *handle, const char *name);
 
 /* The base of the object around an address; NULL when there is none (generated code). */

@@ -1,10 +1,21 @@
-/* log_process.c: what the report says of the process: when it started, where, and as which rank. */
+/* log_process.c: what the report says of the process, where what is not known is left out:
+
+     # process <TAB> started=T <TAB> seconds=S <TAB> rank=N <TAB> us=N <TAB> first=T <TAB> last=T
+       <TAB> space=N <TAB> block=ID <TAB> host=NAME
+
+   started, first, last: since 1970, of the process and of its calls; seconds: of its life so far; us:
+   what its calls took; space: the pid namespace, as two containers may have one host's name; block:
+   of later reports with the same, the last one counts.  */
+#include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "backend/log/log_timeline.h"
 #include "backend/plan/log.h"
 
 /* Seconds that the machine had run when this process started; negative: not told.  In
@@ -32,8 +43,7 @@ static double now_by(clockid_t clock)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* This process' number among those that a launcher started together; negative: none. */
-static long rank(void)
+long shunt_process_rank(void)
 {
   static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -51,15 +61,35 @@ double shunt_process_seconds(void)
   return start >= 0 ? now_by(CLOCK_BOOTTIME) - start : 0;
 }
 
-void shunt_log_process(FILE *to)
+/* What this library's reports of this process have in common, and no others. */
+static uint64_t block(void)
+{
+  static _Atomic uint64_t known;
+  static _Atomic(pid_t) whose; /* a forked child has another */
+  if (atomic_load(&whose) != getpid()) {
+    const uint64_t now = (uint64_t)(1e9 * now_by(CLOCK_REALTIME));
+    atomic_store(&known, (now ^ (uint64_t)(uintptr_t)&known) * UINT64_C(0x9E3779B97F4A7C15) ^
+                             (uint64_t)getpid() << 40);
+    atomic_store(&whose, getpid());
+  }
+  return atomic_load(&known);
+}
+
+void shunt_log_process(FILE *to, double us)
 {
   char host[64];
+  struct stat space;
   const double start = started_after_boot(), seconds = now_by(CLOCK_BOOTTIME) - start;
+  double first, last;
   if (gethostname(host, sizeof host) != 0) host[0] = 0;
   host[sizeof host - 1] = 0;
   fputs("# process", to);
   if (start >= 0)
     fprintf(to, "\tstarted=%.3f\tseconds=%.3f", now_by(CLOCK_REALTIME) - seconds, seconds);
-  if (rank() >= 0) fprintf(to, "\trank=%ld", rank());
-  fprintf(to, "\thost=%s\n", host);
+  if (shunt_process_rank() >= 0) fprintf(to, "\trank=%ld", shunt_process_rank());
+  if (us > 0) fprintf(to, "\tus=%.1f", us);
+  if (shunt_timeline_span(&first, &last)) fprintf(to, "\tfirst=%.3f\tlast=%.3f", first, last);
+  if (stat("/proc/self/ns/pid", &space) == 0)
+    fprintf(to, "\tspace=%llu", (unsigned long long)space.st_ino);
+  fprintf(to, "\tblock=%016" PRIx64 "\thost=%s\n", block(), host);
 }

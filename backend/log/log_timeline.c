@@ -61,11 +61,11 @@ static struct row *row_of(const char *route)
   return NULL;
 }
 
-void shunt_timeline_add(const char *route, uint64_t calls, double us)
+int64_t shunt_timeline_add(const char *route, uint64_t calls, double us)
 {
   struct row *row = row_of(route);
-  if (!row) return;
   const int64_t now = nanoseconds(CLOCK_MONOTONIC_COARSE);
+  if (!row) return now;
   int64_t start = 0;
   if (atomic_compare_exchange_strong(&origin, &start, now)) start = now;
   const int i = bucket_of(now > start ? (uint64_t)(now - start) >> UNIT_SHIFT : 0);
@@ -73,13 +73,43 @@ void shunt_timeline_add(const char *route, uint64_t calls, double us)
   double old = atomic_load_explicit(&row->bucket[i].us, memory_order_relaxed);
   while (us > 0 && !atomic_compare_exchange_weak(&row->bucket[i].us, &old, old + us)) {
   }
+  return now;
+}
+
+/* Seconds since the first call, and since 1970 at the first call. */
+static double since_first(double *first)
+{
+  const double past = (double)(nanoseconds(CLOCK_MONOTONIC_COARSE) - atomic_load(&origin)) * 1e-9;
+  *first = (double)nanoseconds(CLOCK_REALTIME) * 1e-9 - past;
+  return past;
+}
+
+bool shunt_timeline_span(double *first, double *last)
+{
+  const double unit = (double)(1 << UNIT_SHIFT) * 1e-9;
+  int highest = -1;
+  for (int k = 0; k < ROUTES; k++) {
+    struct row *row = atomic_load(&rows[k]);
+    for (int i = highest + 1; row && i < BUCKETS; i++)
+      if (atomic_load(&row->bucket[i].calls) > 0) highest = i;
+  }
+  const double past = since_first(first), end = unit * (double)unit_of(highest + 1);
+  *last = *first + (end < past ? end : past);
+  return highest >= 0;
+}
+
+/* The rows are not freed: fork's handlers may not. */
+void shunt_timeline_forget(void)
+{
+  for (int k = 0; k < ROUTES; k++) atomic_store(&rows[k], NULL);
+  atomic_store(&origin, 0);
 }
 
 void shunt_timeline_print(FILE *to)
 {
-  const double past = (double)(nanoseconds(CLOCK_MONOTONIC_COARSE) - atomic_load(&origin)) * 1e-9;
-  const double first = (double)nanoseconds(CLOCK_REALTIME) * 1e-9 - past;
   const double unit = (double)(1 << UNIT_SHIFT) * 1e-9;
+  double first;
+  since_first(&first);
   for (int k = 0; k < ROUTES; k++) {
     struct row *row = atomic_load(&rows[k]);
     for (int i = 0; row && i < BUCKETS; i++) {

@@ -134,8 +134,25 @@ void shunt_upkeep_print(FILE *to)
     fprintf(to, "# upkeep\tconversions=%llu\tbytes=%llu\tus=%.1f\tproofs=%llu\tproof_us=%.1f\n",
             conversions, atomic_load(&upkeep.bytes), atomic_load(&upkeep.us), proofs,
             atomic_load(&upkeep.proof_us));
+  pthread_mutex_lock(&lock);
   for (int i = 0; i < point_count; i++)
     fprintf(to, "# memory\t%.3f\t%" PRId64 "\t%" PRId64 "\n", points[i].time, points[i].copies,
             points[i].device);
   for (int i = 0; i < matrix_count; i++) print_matrix(to, &matrices[i]);
+  pthread_mutex_unlock(&lock);
+}
+
+/* ---- fork -------------------------------------------------------------------------------- */
+
+/* A thread of the parent's may have held the lock. */
+void shunt_upkeep_forget(void)
+{
+  pthread_mutex_init(&lock, NULL);
+  atomic_store(&upkeep.conversions, 0);
+  atomic_store(&upkeep.bytes, 0);
+  atomic_store(&upkeep.proofs, 0);
+  atomic_store(&upkeep.us, 0);
+  atomic_store(&upkeep.proof_us, 0);
+  point_count = matrix_count = 0;
+  least_apart = 0;
 }

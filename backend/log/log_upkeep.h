@@ -26,9 +26,12 @@ void shunt_log_matrix(const struct shunt_profile *f);
      # matrix <TAB> rows=N <TAB> cols=N <TAB> nnz=N <TAB> longest=N <TAB> empty=N
         <TAB> alike8=X <TAB> alike4=X <TAB> alike2=X <TAB> two_of_four=X <TAB> squares=X
 
-   alikeV: the share of the groups of V rows with entries whose rows have equal columns; two_of_four:
-   the share of rows of which no four neighbours hold more than two entries; squares: the sum of the
-   squares of the rows' lengths.  */
+   alikeV: the share of the groups of V rows with entries whose rows have equal columns;
+   two_of_four: the share of rows of which no four neighbours hold more than two entries; squares:
+   the sum of the squares of the rows' lengths.  */
 void shunt_upkeep_print(FILE *to);
+
+/* In a forked child: what was counted is not its own. */
+void shunt_upkeep_forget(void);
 
 #endif

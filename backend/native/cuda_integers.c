@@ -26,28 +26,31 @@ static shunt_status cuda_quantise(const struct shunt_native_place *at,
   return SHUNT_LAUNCH(shunt_quantise_cuda(q, &at->device, stream));
 }
 
-static shunt_status cuda_spmm(const struct shunt_native_place *at,
+static shunt_status cuda_spmm(const struct shunt_packed_integers *p,
                               const struct shunt_srbcrs_integer_spmm *q,
                               const struct shunt_srbcrs *v, shunt_stream stream)
 {
+  const struct shunt_device *d = &p->at.device;
+  const int64_t vectors = (int64_t)p->counts.vectors;
   const struct shunt_srbcrs_shape shape =
-      shunt_choose_srbcrs_shape(v, q->b.bits, q->b.cols, &at->device);
-  return SHUNT_LAUNCH(shunt_srbcrs_integer_spmm_cuda(q, v, &shape, &at->device, stream));
+      shunt_choose_srbcrs_shape(v, vectors, q->b.bits, q->b.cols, d);
+  return SHUNT_LAUNCH(shunt_srbcrs_integer_spmm_cuda(q, v, &shape, d, stream));
 }
 
-static shunt_status cuda_sddmm(const struct shunt_native_place *at,
-                               const struct shunt_srbcrs_sddmm *q, const struct shunt_srbcrs *v,
-                               shunt_stream stream)
+static shunt_status cuda_sddmm(const struct shunt_packed_integers *p,
+                               const struct shunt_srbcrs_sddmm *q, shunt_stream stream)
 {
-  const int64_t phases = shunt_choose_srbcrs_phases(v, q->a.bits, &at->device);
-  return SHUNT_LAUNCH(shunt_srbcrs_sddmm_cuda(q, v, phases, &at->device, stream));
+  const struct shunt_device *d = &p->at.device;
+  const int64_t vectors = (int64_t)p->counts.vectors;
+  const int64_t phases = shunt_choose_srbcrs_phases(&p->v, vectors, q->a.bits, d);
+  return SHUNT_LAUNCH(shunt_srbcrs_sddmm_cuda(q, &p->v, phases, d, stream));
 }
 
-static shunt_status cuda_softmax(const struct shunt_native_place *at,
+static shunt_status cuda_softmax(const struct shunt_packed_integers *p,
                                  const struct shunt_srbcrs_softmax *q, const struct shunt_srbcrs *v,
                                  shunt_stream stream)
 {
-  return SHUNT_LAUNCH(shunt_srbcrs_softmax_cuda(q, v, &at->device, stream));
+  return SHUNT_LAUNCH(shunt_srbcrs_softmax_cuda(q, v, &p->at.device, stream));
 }
 
 const struct shunt_native_integers shunt_native_cuda_integers = {.pack = cuda_pack,

@@ -18,27 +18,26 @@ static shunt_status host_quantise(const struct shunt_native_place *at,
   return shunt_quantise_host(q);
 }
 
-static shunt_status host_spmm(const struct shunt_native_place *at,
+static shunt_status host_spmm(const struct shunt_packed_integers *p,
                               const struct shunt_srbcrs_integer_spmm *q,
                               const struct shunt_srbcrs *v, shunt_stream stream)
 {
-  (void)at, (void)stream;
+  (void)p, (void)stream;
   return shunt_srbcrs_integer_spmm_host(q, v);
 }
 
-static shunt_status host_sddmm(const struct shunt_native_place *at,
-                               const struct shunt_srbcrs_sddmm *q, const struct shunt_srbcrs *v,
-                               shunt_stream stream)
+static shunt_status host_sddmm(const struct shunt_packed_integers *p,
+                               const struct shunt_srbcrs_sddmm *q, shunt_stream stream)
 {
-  (void)at, (void)stream;
-  return shunt_srbcrs_sddmm_host(q, v);
+  (void)stream;
+  return shunt_srbcrs_sddmm_host(q, &p->v);
 }
 
-static shunt_status host_softmax(const struct shunt_native_place *at,
+static shunt_status host_softmax(const struct shunt_packed_integers *p,
                                  const struct shunt_srbcrs_softmax *q, const struct shunt_srbcrs *v,
                                  shunt_stream stream)
 {
-  (void)at, (void)stream;
+  (void)p, (void)stream;
   return shunt_srbcrs_softmax_host(q, v);
 }
 

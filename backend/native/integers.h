@@ -24,14 +24,15 @@ struct shunt_native_integers {
                        struct shunt_srbcrs_counts *counts, shunt_stream stream);
   shunt_status (*quantise)(const struct shunt_native_place *at, const struct shunt_quantise *q,
                            shunt_stream stream);
-  /* Of v with sizes and lists of a packed matrix and values of its own or others. */
-  shunt_status (*spmm)(const struct shunt_native_place *at,
+  /* Of v with sizes and lists of p and values of its own or others. */
+  shunt_status (*spmm)(const struct shunt_packed_integers *p,
                        const struct shunt_srbcrs_integer_spmm *q, const struct shunt_srbcrs *v,
                        shunt_stream stream);
-  shunt_status (*sddmm)(const struct shunt_native_place *at, const struct shunt_srbcrs_sddmm *q,
-                        const struct shunt_srbcrs *v, shunt_stream stream);
-  shunt_status (*softmax)(const struct shunt_native_place *at, const struct shunt_srbcrs_softmax *q,
-                          const struct shunt_srbcrs *v, shunt_stream stream);
+  shunt_status (*sddmm)(const struct shunt_packed_integers *p, const struct shunt_srbcrs_sddmm *q,
+                        shunt_stream stream);
+  shunt_status (*softmax)(const struct shunt_packed_integers *p,
+                          const struct shunt_srbcrs_softmax *q, const struct shunt_srbcrs *v,
+                          shunt_stream stream);
 };
 extern const struct shunt_native_integers shunt_native_host_integers, shunt_native_cuda_integers;
 

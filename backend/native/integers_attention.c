@@ -1,19 +1,21 @@
-/* integers_attention.c: shunt_integer_attention: Q, K and V as 8-bit integers, all problems at once;
-   then problem by problem three calls, as the paper has it:
+/* integers_attention.c: shunt_integer_attention: Q, K and V as integers, all problems at once; then
+   problem by problem three calls, as the paper has it:
 
-     workspace  | Q | K | V | scales of Q's rows | of K's | of each V | scores | weights |
-                  \_________ quantise ___________________________/     |        |
-                             SDDMM writes f32, scaled -----------------'        |
-                             softmax writes integers of P's bits ---------------'
-                             SpMM reads them and V                                          */
+     workspace  | Q | K | V | scales of Q's rows | of K's | of each V | scores | weights | scales |
+                  \_________ quantise ___________________________/     |        |         |
+                             SDDMM writes f32, scaled -----------------'        |         |
+                             softmax writes integers of P's bits ---------------'         |
+                                     and the scales of their rows ------------------------'
+                             SpMM reads both, and V                                          */
 #include "backend/native/integers.h"
 
 /* Operands that have been looked at, and where their integers go. */
 struct attention {
   const struct shunt_packed_integers *p;
+  int bits_qk, bits_v;
   const struct shunt_tensor *q, *k, *v, *o;
-  struct shunt_integers q8, k8, v8; /* of the first problem */
-  float *q_scales, *k_scales, *v_scale, *scores;
+  struct shunt_integers of_q, of_k, of_v; /* of the first problem */
+  float *q_scales, *k_scales, *v_scale, *scores, *row_scales;
   void *weights;
   size_t bytes;
 };
@@ -27,6 +29,8 @@ static shunt_status check(const struct attention *x)
       !shunt_tensor_fits(x->o, x->q, x->p->v.rows, x->q->cols, 1))
     return SHUNT_E_ARGUMENT;
   if (x->p->v.bits != 16 && x->p->v.bits != 8) return SHUNT_E_UNSUPPORTED;
+  if ((x->bits_qk != 8 && x->bits_qk != 4) || (x->bits_v != 8 && x->bits_v != 4))
+    return SHUNT_E_UNSUPPORTED;
   return x->q->cols <= INT32_MAX - 1024 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
 }
 
@@ -39,25 +43,26 @@ static void *place(struct attention *x, char *workspace, size_t bytes)
 }
 
 static struct shunt_integers place_integers(struct attention *x, char *workspace,
-                                            const struct shunt_tensor *t)
+                                            const struct shunt_tensor *t, int bits)
 {
-  const int64_t pitch = (t->cols + 15) / 16 * 16;
+  const int64_t pitch = ((t->cols * bits + 7) / 8 + 15) / 16 * 16;
   const size_t bytes = (size_t)(shunt_tensor_problems(t) * t->rows * pitch);
-  return (struct shunt_integers){place(x, workspace, bytes), 8, t->rows, t->cols, pitch};
+  return (struct shunt_integers){place(x, workspace, bytes), bits, t->rows, t->cols, pitch};
 }
 
 static void lay_out(struct attention *x, char *workspace)
 {
   const size_t problems = (size_t)shunt_tensor_problems(x->q), size = sizeof(float);
   x->bytes = 0;
-  x->q8 = place_integers(x, workspace, x->q);
-  x->k8 = place_integers(x, workspace, x->k);
-  x->v8 = place_integers(x, workspace, x->v);
+  x->of_q = place_integers(x, workspace, x->q, x->bits_qk);
+  x->of_k = place_integers(x, workspace, x->k, x->bits_qk);
+  x->of_v = place_integers(x, workspace, x->v, x->bits_v);
   x->q_scales = place(x, workspace, problems * (size_t)x->q->rows * size);
   x->k_scales = place(x, workspace, problems * (size_t)x->k->rows * size);
   x->v_scale = place(x, workspace, problems * size);
   x->scores = place(x, workspace, x->p->places * size);
   x->weights = place(x, workspace, x->p->places * (size_t)x->p->v.bits / 8);
+  x->row_scales = place(x, workspace, (size_t)x->q->rows * size);
 }
 
 static struct shunt_integers of_problem(const struct shunt_integers *m, int64_t z)
@@ -70,9 +75,9 @@ static struct shunt_integers of_problem(const struct shunt_integers *m, int64_t 
 static shunt_status quantise(const struct attention *x, shunt_stream stream)
 {
   const struct shunt_native_place *at = &x->p->at;
-  const struct shunt_quantise q = shunt_quantise_of(x->q, &x->q8, x->q_scales, 1);
-  const struct shunt_quantise k = shunt_quantise_of(x->k, &x->k8, x->k_scales, 1);
-  const struct shunt_quantise v = shunt_quantise_of(x->v, &x->v8, x->v_scale, 0);
+  const struct shunt_quantise q = shunt_quantise_of(x->q, &x->of_q, x->q_scales, 1);
+  const struct shunt_quantise k = shunt_quantise_of(x->k, &x->of_k, x->k_scales, 1);
+  const struct shunt_quantise v = shunt_quantise_of(x->v, &x->of_v, x->v_scale, 0);
   shunt_status s = at->engine->integers->quantise(at, &q, stream);
   if (s == SHUNT_OK) s = at->engine->integers->quantise(at, &k, stream);
   if (s == SHUNT_OK) s = at->engine->integers->quantise(at, &v, stream);
@@ -86,42 +91,44 @@ static shunt_status one_problem(const struct attention *x, int64_t z, float scal
   const struct shunt_native_integers *engine = p->at.engine->integers;
   const struct shunt_dense o = shunt_tensor_matrix(x->o, z);
   const struct shunt_srbcrs weights = shunt_integers_view(p, x->weights);
-  const struct shunt_srbcrs_sddmm sddmm = {.a = of_problem(&x->q8, z),
-                                           .b = of_problem(&x->k8, z),
+  const struct shunt_srbcrs_sddmm sddmm = {.a = of_problem(&x->of_q, z),
+                                           .b = of_problem(&x->of_k, z),
                                            .scaling = {.type = SHUNT_F32,
                                                        .scale = scale,
                                                        .row_scales = x->q_scales + z * x->q->rows,
                                                        .col_scales = x->k_scales + z * x->k->rows},
                                            .values = x->scores};
-  const struct shunt_srbcrs_softmax softmax = {x->scores, 1};
-  const struct shunt_srbcrs_integer_spmm spmm = {
-      .b = of_problem(&x->v8, z),
-      .scaling = {.type = o.type,
-                  .scale = 1 / (float)((1 << (p->v.bits - 1)) - 1),
-                  .tensor_scale = x->v_scale + z},
-      .c = o.values,
-      .c_row_stride = o.row_stride};
-  shunt_status s = engine->sddmm(&p->at, &sddmm, &weights, stream);
-  if (s == SHUNT_OK) s = engine->softmax(&p->at, &softmax, &weights, stream);
-  return s == SHUNT_OK ? engine->spmm(&p->at, &spmm, &weights, stream) : s;
+  const struct shunt_srbcrs_softmax softmax = {x->scores, 1, x->bits_v, x->row_scales};
+  const struct shunt_srbcrs_integer_spmm spmm = {.b = of_problem(&x->of_v, z),
+                                                 .scaling = {.type = o.type,
+                                                             .scale = 1,
+                                                             .tensor_scale = x->v_scale + z,
+                                                             .row_scales = x->row_scales},
+                                                 .c = o.values,
+                                                 .c_row_stride = o.row_stride};
+  shunt_status s = engine->sddmm(p, &sddmm, stream);
+  if (s == SHUNT_OK) s = engine->softmax(p, &softmax, &weights, stream);
+  return s == SHUNT_OK ? engine->spmm(p, &spmm, &weights, stream) : s;
 }
 
-size_t shunt_integer_attention_workspace(const struct shunt_packed_integers *p,
-                                         const struct shunt_tensor *q, const struct shunt_tensor *k,
-                                         const struct shunt_tensor *v, const struct shunt_tensor *o)
+size_t shunt_integer_attention_workspace(const struct shunt_packed_integers *p, int bits_qk,
+                                         int bits_v, const struct shunt_tensor *q,
+                                         const struct shunt_tensor *k, const struct shunt_tensor *v,
+                                         const struct shunt_tensor *o)
 {
-  struct attention x = {.p = p, .q = q, .k = k, .v = v, .o = o};
+  struct attention x = {p, bits_qk, bits_v, .q = q, .k = k, .v = v, .o = o};
   if (check(&x) != SHUNT_OK) return 0;
   lay_out(&x, NULL);
   return x.bytes;
 }
 
-shunt_status shunt_integer_attention(const struct shunt_packed_integers *p, float scale,
-                                     const struct shunt_tensor *q, const struct shunt_tensor *k,
-                                     const struct shunt_tensor *v, const struct shunt_tensor *o,
-                                     void *workspace, size_t workspace_bytes, shunt_stream stream)
+shunt_status shunt_integer_attention(const struct shunt_packed_integers *p, int bits_qk, int bits_v,
+                                     float scale, const struct shunt_tensor *q,
+                                     const struct shunt_tensor *k, const struct shunt_tensor *v,
+                                     const struct shunt_tensor *o, void *workspace,
+                                     size_t workspace_bytes, shunt_stream stream)
 {
-  struct attention x = {.p = p, .q = q, .k = k, .v = v, .o = o};
+  struct attention x = {p, bits_qk, bits_v, .q = q, .k = k, .v = v, .o = o};
   shunt_status s = check(&x);
   if (s != SHUNT_OK) return s;
   lay_out(&x, workspace);

@@ -52,7 +52,7 @@ shunt_status shunt_integer_spmm(const struct shunt_packed_integers *p, const voi
   const struct shunt_srbcrs v = shunt_integers_view(p, (void *)(uintptr_t)values);
   const struct shunt_srbcrs_integer_spmm q = {*b, *scaling, c, c_row_stride};
   const shunt_status s = p->at.engine->enter(&p->at);
-  return s == SHUNT_OK ? p->at.engine->integers->spmm(&p->at, &q, &v, stream) : s;
+  return s == SHUNT_OK ? p->at.engine->integers->spmm(p, &q, &v, stream) : s;
 }
 
 shunt_status shunt_integer_sddmm(const struct shunt_packed_integers *p,
@@ -64,15 +64,16 @@ shunt_status shunt_integer_sddmm(const struct shunt_packed_integers *p,
     return SHUNT_E_ARGUMENT;
   const struct shunt_srbcrs_sddmm q = {*a, *b, *scaling, results};
   const shunt_status s = p->at.engine->enter(&p->at);
-  return s == SHUNT_OK ? p->at.engine->integers->sddmm(&p->at, &q, &p->v, stream) : s;
+  return s == SHUNT_OK ? p->at.engine->integers->sddmm(p, &q, stream) : s;
 }
 
 shunt_status shunt_integer_softmax(const struct shunt_packed_integers *p, float scale,
-                                   const float *scores, void *values, shunt_stream stream)
+                                   const float *scores, int bits_b, void *values, float *row_scales,
+                                   shunt_stream stream)
 {
   if (!p || !scores || (uintptr_t)scores % 16 || (uintptr_t)values % 256) return SHUNT_E_ARGUMENT;
   const struct shunt_srbcrs v = shunt_integers_view(p, values);
-  const struct shunt_srbcrs_softmax q = {scores, scale};
+  const struct shunt_srbcrs_softmax q = {scores, scale, bits_b, row_scales};
   const shunt_status s = p->at.engine->enter(&p->at);
-  return s == SHUNT_OK ? p->at.engine->integers->softmax(&p->at, &q, &v, stream) : s;
+  return s == SHUNT_OK ? p->at.engine->integers->softmax(p, &q, &v, stream) : s;
 }

@@ -45,6 +45,11 @@ const struct shunt_option shunt_option_table[SHUNT_OPTION_COUNT] = {
      .kind = SHUNT_OPTION_MEGABYTES,
      PLACE(cache_bytes),
      .sentence = "Device memory, in MiB, for packed copies, on each device."},
+    {.name = "SHUNT_LEAVE",
+     .otherwise = "0",
+     .kind = SHUNT_OPTION_NUMBER,
+     PLACE(leave),
+     .sentence = "Multiprocessors that persistent kernels leave to others, such as collectives."},
     {.name = "SHUNT_TUNE",
      .otherwise = "0",
      .kind = SHUNT_OPTION_SWITCH,
@@ -90,7 +95,7 @@ const struct shunt_option shunt_option_table[SHUNT_OPTION_COUNT] = {
      .otherwise = "none",
      .kind = SHUNT_OPTION_PATH,
      PLACE(report),
-     .sentence = "The file that a table of all decisions is appended to at the end."},
+     .sentence = "Where a table of all decisions goes: a file, or a folder of one a process."},
     {.name = "SHUNT_MEASURE",
      .otherwise = "0",
      .kind = SHUNT_OPTION_SWITCH,
@@ -111,11 +116,13 @@ const struct shunt_option shunt_option_table[SHUNT_OPTION_COUNT] = {
      .sentence = "For Shunt's own tests: the call of its own that shall fail."},
 };
 
-/* What tests and tools of this tree set for each other; a name that ends with _ is a prefix. */
+/* What this tree's tests, ./bootstrap and packaging read; a name that ends with _ is a prefix. */
 static const char *const of_tests[] = {
-    "SHUNT_TEST_",  "SHUNT_EMULATOR_",   "SHUNT_FUZZ_",       "SHUNT_PROPERTY_",
-    "SHUNT_SRCDIR", "SHUNT_CUSPARSE_SO", "SHUNT_DLSYM_SO",    "SHUNT_GRAPHBLAS_SO",
-    "SHUNT_SO",     "SHUNT_GRAPHBLAS_A", "SHUNT_LIBSHUNT_SO", "SHUNT_LOOPS",
+    "SHUNT_TEST_",          "SHUNT_EMULATOR_",    "SHUNT_FUZZ_",
+    "SHUNT_PROPERTY_",      "SHUNT_SRCDIR",       "SHUNT_CUSPARSE_SO",
+    "SHUNT_DLSYM_SO",       "SHUNT_GRAPHBLAS_SO", "SHUNT_SO",
+    "SHUNT_GRAPHBLAS_A",    "SHUNT_LIBSHUNT_SO",  "SHUNT_LOOPS",
+    "SHUNT_BOOTSTRAP_CUDA", "SHUNT_CONFIGURE",    "SHUNT_WHEEL_TOOLS",
 };
 
 int shunt_option_index(const char *name)

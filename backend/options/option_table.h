@@ -34,7 +34,7 @@ struct shunt_option {
   const char *const *words; /* SHUNT_OPTION_WORD: NULL-terminated */
 };
 
-enum { SHUNT_OPTION_COUNT = 19 };
+enum { SHUNT_OPTION_COUNT = 20 };
 extern const struct shunt_option shunt_option_table[SHUNT_OPTION_COUNT];
 
 /* The row of that name; -1: there is none. */
@@ -44,7 +44,7 @@ int shunt_option_index(const char *name);
    for longest.  */
 int shunt_option_nearest(const char *name);
 
-/* Is `name` one that Shunt's own tests and tools set for each other?  Nobody is warned of these. */
+/* Is `name` one that this tree's tests, bootstrap or packaging read?  Nobody is warned of these. */
 bool shunt_option_is_of_tests(const char *name);
 
 /* What a row accepts, for people: "0, 1".  Returns text. */

@@ -163,7 +163,7 @@ void shunt_options_read(struct shunt_options_reading *r, struct shunt_complaints
   char accepted[256];
   memset(&r->options, 0, sizeof r->options);
   allow_all(&r->options);
-  r->options.cache_bytes = r->options.fault = -1;
+  r->options.cache_bytes = r->options.leave = r->options.fault = -1;
   read_config(&r->config, complaints);
   for (int i = 0; i < SHUNT_OPTION_COUNT; i++) {
     const struct shunt_option *row = &shunt_option_table[i];

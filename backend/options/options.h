@@ -40,7 +40,7 @@ struct shunt_options {
   enum shunt_math math;
   enum shunt_log log;
   char log_file[SHUNT_OPTION_PATH_BYTES]; /* "": stderr */
-  char report[SHUNT_OPTION_PATH_BYTES];   /* "": none */
+  char report[SHUNT_OPTION_PATH_BYTES];   /* "": none (backend/log/log_report.h) */
   bool measure;                           /* time some calls both ways; only with a report */
   bool deterministic;
   enum shunt_assume assume;
@@ -51,6 +51,7 @@ struct shunt_options {
   bool disable;        /* disable.h is asked instead */
   bool strict;         /* for shunt run */
   int64_t cache_bytes; /* < 0: a tenth of the device's memory, a quarter while half is free */
+  int64_t leave;       /* multiprocessors that are left to others; < 0: none (plan/leave.h) */
   int64_t fault;       /* < 0: none (fault.h) */
 };
 

@@ -6,6 +6,7 @@
       lib/shunt/libshunt-*.so   what is preloaded
       lib/shunt/libgomp-*.so.1  OpenMP's runtime, under a name of its own
       lib/libshunt.so.0         the C API; include/shunt.h is its header
+      lib/libshunt.so           a line for the linker, so that -lshunt finds it
     shunt-V.data/data/share/man the manual pages
     shunt-V.dist-info/          METADATA, WHEEL, RECORD, entry_points.txt, licenses/
 
@@ -88,8 +89,10 @@ def take_installed(o, package, data):
         fail(f"there is no libshunt-graphblas.so in {o.pkglibdir}")
     for name in objects:
         copy(os.path.join(o.pkglibdir, name), f"{package}/lib/shunt/{name}")
-    # Wheels hold no symbolic links: the one name that programs are bound to.
+    # Wheels hold no symbolic links: the one name that programs are bound to, and what leads there.
     copy(os.path.join(o.libdir, "libshunt.so.0"), f"{package}/lib/libshunt.so.0")
+    with open(f"{package}/lib/libshunt.so", "w") as file:
+        file.write("INPUT ( libshunt.so.0 )\n")
     copy(os.path.join(o.includedir, "shunt.h"), f"{package}/include/shunt.h")
     for page in walk(o.mandir):
         copy(page, f"{data}/share/man/{os.path.relpath(page, o.mandir)}")

@@ -30,16 +30,18 @@ shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int6
   c->ample_bytes = ample_bytes;
   c->buckets = FIRST_BUCKETS;
   c->bucket = SHUNT_TRY_OR(NULL, calloc(c->buckets, sizeof(struct shunt_cache_entry *)));
-  shunt_status s = c->bucket ? SHUNT_OK : SHUNT_E_MEMORY;
+  c->arrays = SHUNT_TRY_OR(NULL, calloc(c->buckets, sizeof(struct shunt_cache_array *)));
+  shunt_status s = c->bucket && c->arrays ? SHUNT_OK : SHUNT_E_MEMORY;
   if (s == SHUNT_OK)
-    s = SHUNT_CUDA(cudaHostAlloc((void **)&c->arriving, PROFILES * sizeof *c->arriving,
+    s = SHUNT_CUDA(cudaHostAlloc((void **)&c->arriving, PROFILE_SLOTS * sizeof *c->arriving,
                                  cudaHostAllocPortable));
-  if (s == SHUNT_OK) memset(c->arriving, 0, PROFILES * sizeof *c->arriving);
+  if (s == SHUNT_OK) memset(c->arriving, 0, PROFILE_SLOTS * sizeof *c->arriving);
   if (s == SHUNT_OK) s = shunt_cache_words_add(c);
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamCreateWithFlags(&c->reaper, cudaStreamNonBlocking));
   /* Not of the pool, whose first allocation takes milliseconds (backend/cublas/opening.h). */
   if (s == SHUNT_OK)
-    s = shunt_device_allocate_now((void **)&c->scratch, (size_t)PROFILES * SHUNT_PROFILE_SCRATCH);
+    s = shunt_device_allocate_now((void **)&c->scratch,
+                                  (size_t)PROFILE_SLOTS * SHUNT_PROFILE_SCRATCH);
   if (s != SHUNT_OK) {
     shunt_cache_free(c);
     return s;
@@ -57,6 +59,7 @@ void shunt_cache_free(struct shunt_cache *c)
   if (c->arriving) cudaFreeHost(c->arriving);
   for (int i = 0; i < c->pages; i++) free(c->page[i]);
   free(c->bucket);
+  free(c->arrays);
   pthread_mutex_destroy(&c->lock);
   pthread_mutex_destroy(&c->using);
   free(c);
@@ -116,6 +119,7 @@ static void forget(struct shunt_cache *c, struct shunt_cache_entry *e)
   while (*at != e) at = &(*at)->next;
   *at = e->next;
   unlink_age(c, e);
+  shunt_cache_arrays_drop(e);
   *e = (struct shunt_cache_entry){.next = c->free, .profile_slot = -1};
   c->free = e;
   c->entries--;
@@ -141,14 +145,22 @@ static void widen(struct shunt_cache *c)
   const unsigned wanted = c->buckets * 4;
   if (c->entries < c->buckets) return;
   struct shunt_cache_entry **wider = SHUNT_TRY_OR(NULL, calloc(wanted, sizeof *wider));
-  if (!wider) return;
+  struct shunt_cache_array **arrays = SHUNT_TRY_OR(NULL, calloc(wanted, sizeof *arrays));
+  if (!wider || !arrays) {
+    free(wider);
+    free(arrays);
+    return;
+  }
   free(c->bucket);
+  free(c->arrays);
   c->bucket = wider;
+  c->arrays = arrays;
   c->buckets = wanted;
   for (struct shunt_cache_entry *e = c->newest; e; e = e->older) {
     struct shunt_cache_entry **at = bucket_of(c, &e->key);
     e->next = *at;
     *at = e;
+    shunt_cache_arrays_add(c, e);
   }
 }
 
@@ -172,6 +184,7 @@ static struct shunt_cache_entry *find_entry(struct shunt_cache *c, const struct 
       .key = *key, .identity = ++c->identities, .next = *at, .profile_slot = -1};
   *at = e;
   link_newest(c, e);
+  shunt_cache_arrays_add(c, e);
   c->entries++;
   return e;
 }
@@ -288,14 +301,20 @@ static void fill(struct shunt_cache_entry *e, struct shunt_lookup *out)
   if (study) hold(study);
 }
 
+/* One more call of any matrix. */
+static void tick(struct shunt_cache *c)
+{
+  if (++c->clock % RELIEVE_EVERY == 0) atomic_store(&c->relief_due, true);
+}
+
 void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
                          struct shunt_lookup *out)
 {
   bool profiled = false;
   pthread_mutex_lock(&c->lock);
   struct shunt_cache_entry *e = find_entry(c, key);
+  tick(c);
   if (e) {
-    c->clock++;
     e->calls += e->calls < UINT32_MAX / 2;
     profiled = listen(c, e);
     fill(e, out);
@@ -306,13 +325,14 @@ void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
   if (profiled && out->has_profile) shunt_log_profile(&out->profile);
 }
 
-void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key,
+void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key, uint64_t epoch,
                                  struct shunt_lookup *out)
 {
   *out = (struct shunt_lookup){.calls = 1};
   pthread_mutex_lock(&c->lock);
-  for (const struct shunt_cache_entry *e = *bucket_of(c, key); e; e = e->next)
-    if (same_key(&e->key, key) && e->is_settled) {
+  tick(c);
+  for (const struct shunt_cache_entry *e = *bucket_of(c, key); epoch && e; e = e->next)
+    if (same_key(&e->key, key) && e->settled_epoch == epoch) {
       out->has_profile = true;
       out->profile = e->settled;
     }
@@ -321,35 +341,28 @@ void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *
 
 /* ---- forgetting ---------------------------------------------------------------------------- */
 
-/* Does an array of the matrix begin in [base, base + bytes)? */
-static bool stands_in(const struct shunt_key *k, uintptr_t base, size_t bytes)
-{
-  const void *const array[] = {k->row_offsets, k->columns, k->values, k->row_indices};
-  for (int i = 0; i < 4; i++)
-    if (array[i] && (uintptr_t)array[i] - base < bytes) return true;
-  return false;
-}
-
-/* bytes 0: all. */
-static void forget_those(struct shunt_cache *c, const void *base, size_t bytes)
-{
-  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
-  pthread_mutex_lock(&c->lock);
-  for (struct shunt_cache_entry *e = c->newest, *older; e; e = older) {
-    older = e->older;
-    if (!bytes || stands_in(&e->key, (uintptr_t)base, bytes)) forget(c, e);
-  }
-  shunt_cache_packed_tidy(c);
-  pthread_mutex_unlock(&c->lock);
-  cache_leave_relaxed(mode);
-}
-
 void shunt_cache_forget(struct shunt_cache *c)
 {
-  forget_those(c, NULL, 0);
+  const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
+  pthread_mutex_lock(&c->lock);
+  while (c->newest) forget(c, c->newest);
+  shunt_cache_packed_tidy(c);
+  pthread_mutex_unlock(&c->lock);
+  shunt_leave_relaxed(mode);
 }
 
 void shunt_cache_forget_range(struct shunt_cache *c, const void *base, size_t bytes)
 {
-  if (bytes) forget_those(c, base, bytes);
+  uintptr_t from = (uintptr_t)base;
+  const uintptr_t end = from + bytes;
+  if (end <= from) return;
+  pthread_mutex_lock(&c->lock);
+  struct shunt_cache_entry *e = shunt_cache_arrays_find(c, &from, end);
+  if (e) {
+    const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
+    for (; e; e = shunt_cache_arrays_find(c, &from, end)) forget(c, e);
+    shunt_cache_packed_tidy(c);
+    shunt_leave_relaxed(mode);
+  }
+  pthread_mutex_unlock(&c->lock);
 }

@@ -74,8 +74,8 @@ struct shunt_lookup {
 shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int64_t most_bytes,
                               int64_t ample_bytes);
 void shunt_cache_free(struct shunt_cache *c);
-/* From then on the limit is one for all processes at this table (memory/share.h), which outlives the
-   cache; NULL: none.  */
+/* From then on the limit is one for all processes at this table (memory/share.h), which outlives
+   the cache; NULL: none.  */
 void shunt_cache_share(struct shunt_cache *c, struct shunt_share *share);
 
 void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
@@ -86,13 +86,13 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_looku
                                  const struct shunt_csr *a, const struct shunt_device *d,
                                  cudaStream_t stream);
 
-/* For deterministic problems, the profile that the last shunt_cache_settle found, and nothing else:
-   neither does this change what the cache knows, nor does it change with that.  */
-void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key,
+/* For deterministic problems, the profile that shunt_cache_settle found for this epoch (problem.h),
+   and nothing else: neither does this change what the cache knows, nor does it change with that. */
+void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key, uint64_t epoch,
                                  struct shunt_lookup *out);
-/* Profiles `a` and waits for the result; where preprocess invites such work, never in SpMM or
-   SDDMM. A failure leaves the matrix without a settled profile.  */
-shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l,
+/* Profiles `a` and waits for the result, whatever else is under way; where preprocess invites such
+   work, never in SpMM or SDDMM.  A failure leaves the epoch without a settled profile.  */
+shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l, uint64_t epoch,
                                 const struct shunt_csr *a, const struct shunt_device *d,
                                 cudaStream_t stream);
 
@@ -144,6 +144,10 @@ struct shunt_packed_use {
 /* A use of it is enqueued on `stream`, or captured there. */
 shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
                                      const struct shunt_packed_use *use, cudaStream_t stream);
+/* Work that reads or writes it is enqueued on `stream`, or captured there, and came to nothing: the
+   memory stays as long as that, and nothing counts.  */
+shunt_status shunt_cache_packed_touched(struct shunt_cache *c, struct shunt_cache_packed *k,
+                                        bool capturing, cudaStream_t stream);
 /* May its next use go without a proof?  Never where the user has not said so (frozen.h). */
 bool shunt_cache_packed_trusted(struct shunt_cache_packed *k);
 /* Gives the hold back; `discard` drops the copy (its building failed). */
@@ -165,13 +169,15 @@ void shunt_cache_forget(struct shunt_cache *c);
 /* Forgets those of which an array lies in [base, base + bytes), which is being freed. */
 void shunt_cache_forget_range(struct shunt_cache *c, const void *base, size_t bytes);
 
-/* Do other processes want packed memory?  Then relieve is due. */
-bool shunt_cache_is_stirred(const struct shunt_cache *c);
+/* Do other processes want packed memory, or have so many calls come since it was looked at?  Then
+   relieve is due. */
+bool shunt_cache_wants_relief(struct shunt_cache *c);
 /* Gives packed memory back while the device is short of it, or other processes want their part;
    eager calls only.  */
 void shunt_cache_relieve(struct shunt_cache *c);
-/* Gives all packed memory back and waits until the device has it: the program's own allocation has
-   failed.  Bytes given back; copies that graphs or calls under way hold stay.  */
+/* Gives all packed memory back and waits until the device has it, for up to 0.3 s: the program's
+   own allocation has failed.  Bytes given back; copies that graphs or calls under way hold
+   stay.  */
 size_t shunt_cache_release_all(struct shunt_cache *c);
 
 #endif

@@ -1,5 +1,6 @@
-/* cache_inside.h: the cache's own data, for cache.c (entries), cache_profile.c (profiles on their
-   way) and packed.c (memory).  What others may know stands in cache.h.  */
+/* cache_inside.h: the cache's own data, for cache.c (entries), cache_arrays.c (where their arrays
+   stand), cache_profile.c (profiles on their way) and packed.c (memory).  What others may know
+   stands in cache.h.  */
 #ifndef SHUNT_CACHE_INSIDE_H
 #define SHUNT_CACHE_INSIDE_H
 
@@ -13,7 +14,9 @@ enum {
   ENTRY_PAGE = 256, /* entries that are allocated at once */
   MOST_ENTRIES = 1 << 16,
   FIRST_BUCKETS = 1024,
-  PROFILES = 256,   /* profiles on their way at a time */
+  PROFILES = 256, /* profiles on their way at a time, */
+  SETTLINGS = 16, /* and those that are waited for */
+  PROFILE_SLOTS = PROFILES + SETTLINGS,
   WORD_PAGE = 2048, /* copies that pinned memory is made for at once */
   MOST_WORD_PAGES = 32,
   MOST_USES = 8 /* streams whose last use of a copy is told apart */
@@ -22,6 +25,8 @@ enum {
 enum { IDLE_CALLS = 16 };
 /* Calls of any matrix after which a use counts half. */
 enum { HALF_LIFE = 8192 };
+/* Memory is looked at after so many. */
+enum { RELIEVE_EVERY = 1024 };
 
 /* What the device tells the host about a copy; pinned, polled, never waited for. */
 struct word {
@@ -30,7 +35,7 @@ struct word {
   char measures[SHUNT_PACKED_MEASURES]; /* copied from the header, before the stamp */
 };
 
-/*  FREE -> LIVE -> RETIRED, nobody finds it any more -> REAPED, its memory is on its way back -> FREE */
+/* FREE -> LIVE -> RETIRED (not found any more) -> REAPED (its memory is on its way back) -> FREE */
 enum state { FREE, LIVE, RETIRED, REAPED };
 
 struct shunt_cache_packed {
@@ -61,15 +66,25 @@ struct shunt_cache_packed {
   volatile struct word *word;
 };
 
+/* An array of a matrix, by its address. */
+struct shunt_cache_array {
+  struct shunt_cache_entry *owner;
+  uintptr_t address; /* 0: it has none of that kind */
+  struct shunt_cache_array *next, **at;
+};
+enum { SHUNT_KEY_ARRAYS = 4 };
+
 struct shunt_cache_entry {
   struct shunt_key key;
+  struct shunt_cache_array array[SHUNT_KEY_ARRAYS];
   uint64_t identity;                       /* 0: unused */
   struct shunt_cache_entry *next;          /* of its bucket, or of the free ones */
   struct shunt_cache_entry *newer, *older; /* by the last call */
   uint32_t calls, profiled_at, pack_from;  /* counts of calls: not packed before pack_from */
   uint32_t changes, refusals;              /* how often in a row a copy was no good: A changed, */
   bool no_copies;                          /* or copies cannot stand for it */
-  bool has_profile, has_study, is_settled;
+  bool has_profile, has_study;
+  uint64_t settled_epoch;                /* that `settled` was found for; 0: none */
   int profile_slot;                      /* of the one on its way; -1: none */
   struct shunt_profile profile, settled; /* the last; that of deterministic problems */
   char studied[SHUNT_PACKED_MEASURES];
@@ -89,13 +104,15 @@ struct shunt_cache {
   pthread_mutex_t lock;
   pthread_mutex_t using; /* the events of uses; taken within `lock` or alone */
   uint64_t clock, identities, serials;
+  atomic_bool relief_due;
 
   struct shunt_cache_entry **bucket;
+  struct shunt_cache_array **arrays; /* as many lists as buckets */
   unsigned buckets, entries;
   struct shunt_cache_entry *page[MOST_ENTRIES / ENTRY_PAGE], *free, *newest, *oldest;
   int pages;
 
-  struct profile_slot slot[PROFILES];
+  struct profile_slot slot[PROFILE_SLOTS];
   struct shunt_profile *arriving; /* pinned, one a slot */
   char *scratch;                  /* device: SHUNT_PROFILE_SCRATCH a slot */
 
@@ -103,13 +120,20 @@ struct shunt_cache {
     struct shunt_cache_packed *packed; /* WORD_PAGE of them, */
     struct word *word;                 /* and their words, pinned */
   } words[MOST_WORD_PAGES];
-  struct shunt_cache_packed *first[4]; /* of each state */
+  struct shunt_cache_packed *first[4], *last[4]; /* of each state */
   int word_pages, packed_in_use;
   int64_t bytes, most_bytes, ample_bytes; /* of copies; see packed.c, allowance */
   struct shunt_share *share;              /* with other processes; not ours, may be NULL */
   cudaMemPool_t pool;                     /* what copies are made in; not ours */
   cudaStream_t reaper;                    /* waits for last uses, then frees */
 };
+
+/* By cache_arrays.c, with the lock held. */
+void shunt_cache_arrays_add(struct shunt_cache *c, struct shunt_cache_entry *e);
+void shunt_cache_arrays_drop(struct shunt_cache_entry *e);
+/* One of the entries that have an array in [*base, end), or NULL; *base: up to there is none. */
+struct shunt_cache_entry *shunt_cache_arrays_find(struct shunt_cache *c, uintptr_t *base,
+                                                  uintptr_t end);
 
 /* By packed.c, with the lock held. */
 void shunt_cache_packed_retire(struct shunt_cache_packed *k); /* nobody is to find it any more */
@@ -131,20 +155,6 @@ static inline struct shunt_cache_packed **cache_place(struct shunt_cache_entry *
     if (atomic_load(&e->packed[i]->idle) > IDLE_CALLS) place = &e->packed[i];
   }
   return place;
-}
-
-/* Work of ours that is not part of the caller's stream must neither disturb nor be
-   refused by a capture that another thread has under way.  */
-static inline enum cudaStreamCaptureMode cache_enter_relaxed(void)
-{
-  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  cudaThreadExchangeStreamCaptureMode(&mode);
-  return mode;
-}
-
-static inline void cache_leave_relaxed(enum cudaStreamCaptureMode mode)
-{
-  cudaThreadExchangeStreamCaptureMode(&mode);
 }
 
 #endif

@@ -5,6 +5,7 @@
    went to another matrix meanwhile leaves the slot behind, and no two requests write the same
    one.  */
 #include <string.h>
+#include <time.h>
 
 #include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
@@ -77,27 +78,54 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_looku
   return r;
 }
 
-shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l,
+/* ---- settling ------------------------------------------------------------------------------ */
+
+static int claim_settling(struct shunt_cache *c)
+{
+  int found = -1;
+  pthread_mutex_lock(&c->lock);
+  for (int i = PROFILES; i < PROFILE_SLOTS && found < 0; i++)
+    if (!c->slot[i].serial) {
+      c->slot[i] = (struct profile_slot){NULL, ++c->serials};
+      found = i;
+    }
+  pthread_mutex_unlock(&c->lock);
+  return found;
+}
+
+/* A slot of those that profiles on their way never take.  Other threads may have them all, and wait
+   for the device; so does this one.  */
+static int await_settling(struct shunt_cache *c)
+{
+  enum { ROUND_NS = 100000 };
+  int i = claim_settling(c);
+  while (i < 0) {
+    nanosleep(&(struct timespec){0, ROUND_NS}, NULL);
+    i = claim_settling(c);
+  }
+  return i;
+}
+
+shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l, uint64_t epoch,
                                 const struct shunt_csr *a, const struct shunt_device *d,
                                 cudaStream_t stream)
 {
   struct shunt_cache_entry *e = l->entry;
   if (!e) return SHUNT_E_MEMORY;
-  /* One that is on its way already is of these arrays, but may be of earlier content. */
+  const int i = await_settling(c);
+  shunt_status s = SHUNT_LAUNCH(
+      shunt_profile_csr_cuda(a, c->slot[i].serial, &c->arriving[i],
+                             c->scratch + (size_t)i * SHUNT_PROFILE_SCRATCH, d, stream));
+  const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
+  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamSynchronize(stream));
+  shunt_leave_relaxed(mode);
   pthread_mutex_lock(&c->lock);
   if (e->identity == l->identity) {
-    e->is_settled = false;
-    shunt_cache_profile_orphan(c, e);
+    const bool found = s == SHUNT_OK && has_arrived(c, i);
+    e->settled_epoch = found ? epoch : 0;
+    if (found) e->settled = c->arriving[i];
   }
+  c->slot[i].serial = 0;
   pthread_mutex_unlock(&c->lock);
-  shunt_status s = shunt_cache_profile(c, l, a, d, stream);
-  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamSynchronize(stream));
-  if (s != SHUNT_OK) return s;
-  pthread_mutex_lock(&c->lock);
-  if (e->identity == l->identity && shunt_cache_profile_listen(c, e)) {
-    e->settled = e->profile;
-    e->is_settled = true;
-  }
-  pthread_mutex_unlock(&c->lock);
-  return SHUNT_OK;
+  return s;
 }

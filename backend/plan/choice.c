@@ -1,4 +1,6 @@
 /* choice.c: the plan of a product: which routes may run it, in which order. */
+#include <math.h>
+
 #include "backend/options/options.h"
 #include "backend/plan/context.h"
 #include "backend/plan/product.h"
@@ -165,13 +167,31 @@ static bool awaits_profile(const struct shunt_product *x)
          !x->call.capturing;
 }
 
+/* Does cuSPARSE document the same bits in each run for it?  (cusparseSpMM, its algorithms and
+   notes; cusparseSDDMM.)  */
+static bool original_is_deterministic(const struct shunt_problem *p)
+{
+  enum { COO_ALG2 = 2, CSR_ALG3 = 12, BSR_ALG1 = 14 };
+  if (p->op == SHUNT_SDDMM) return true;
+  return !shunt_problem_transposed(p) &&
+         (p->algorithm == COO_ALG2 || p->algorithm == CSR_ALG3 || p->algorithm == BSR_ALG1);
+}
+
+/* The same bits were asked for, and the original would not give them. */
+static bool must_not_vary(const struct shunt_problem *p)
+{
+  return p->deterministic && !original_is_deterministic(p);
+}
+
 /* A route has to be faster than this.  Before the profile has come, estimates of both sides are
    guesses, and the original's sums in 2-byte types may be less exact than ours: the best of the
    routes that need no profile runs, unless the original is expected to be far ahead.  A captured
-   call is replayed as it is chosen: there the estimates count.  */
+   call is replayed as it is chosen: there the estimates count.  The time of an original that may
+   give other bits in the next run is of no account to those who asked for the same.  */
 static double most_us(const struct shunt_product *x)
 {
   enum { FAR_AHEAD = 2 };
+  if (must_not_vary(&x->problem)) return INFINITY;
   return x->plan.original_us * (awaits_profile(x) ? FAR_AHEAD : 1);
 }
 
@@ -188,8 +208,8 @@ static double us_with(const struct shunt_product *x, uint32_t set)
   return x->plan.original_us;
 }
 
-/* What is opened for this product: for one whose way must not depend on others', what the best way
-   needs; else what pays.  */
+/* The set that is opened for this product.  A deterministic problem opens what its best way needs,
+   as its way must not depend on what other problems did.  Others open what pays.  */
 static uint32_t to_open(struct shunt_product *x)
 {
   const struct shunt_plan *plan = &x->plan;
@@ -225,6 +245,13 @@ static void settle_openings(struct shunt_product *x, bool compare)
   plan->count = kept;
 }
 
+static void consider_all(struct shunt_product *x, int only, bool compare)
+{
+  for (int i = shunt_route_count() - 1; i >= 0; i--)
+    if (shunt_route_may_take(i, &x->problem) && (only < 0 || i == only))
+      consider(x, shunt_route_at(i), compare);
+}
+
 void shunt_product_choose(struct shunt_product *x, int only)
 {
   struct shunt_plan *plan = &x->plan;
@@ -233,9 +260,8 @@ void shunt_product_choose(struct shunt_product *x, int only)
   plan->count = 0;
   plan->why_none = shunt_problem_transposed(&x->problem) ? SHUNT_VERDICT(SHUNT_R_TRANSPOSED)
                                                          : SHUNT_VERDICT(SHUNT_R_DISABLED);
-  for (int i = shunt_route_count() - 1; i >= 0; i--)
-    if (shunt_route_may_take(i, &x->problem) && (only < 0 || i == only))
-      consider(x, shunt_route_at(i), compare);
+  consider_all(x, only, compare);
+  if (compare && plan->count == 0 && must_not_vary(&x->problem)) consider_all(x, only, false);
   plan->original_us = original_us(x);
   settle_openings(x, compare);
   if (plan->count > 0 && compare && plan->candidate[0].us >= most_us(x)) {

@@ -4,12 +4,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "backend/cublas/cublaslt.h"
 #include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/leave.h"
 #include "backend/plan/memory/device_memory.h"
 #include "backend/plan/memory/share.h"
 #include "backend/plan/tune_machine.h"
@@ -93,6 +93,8 @@ static struct shunt_context *create(unsigned long long id)
   shunt_status s = SHUNT_CUDA(cudaGetDevice(&e->ordinal));
   if (s == SHUNT_OK) s = shunt_device_read(e->ordinal, &e->device, &e->memory_bytes);
   if (s == SHUNT_OK) {
+    e->device.multiprocessors =
+        shunt_leave_multiprocessors(e->device.multiprocessors, shunt_options()->leave);
     struct cudaMemPoolProps props = {.allocType = cudaMemAllocationTypePinned,
                                      .location = {cudaMemLocationTypeDevice, e->ordinal}};
     s = SHUNT_CUDA(cudaMemPoolCreate(&e->pool, &props));
@@ -124,11 +126,13 @@ struct shunt_context *shunt_context_make(void)
   e = find(id);
   for (int i = 0; !e && i < MOST_CONTEXTS; i++) {
     if (atomic_load(&contexts[i])) continue;
+    const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
     e = create(id);
     if (e) {
       atomic_store_explicit(&contexts[i], e, memory_order_release);
       shunt_tune_machine(e->ordinal);
     }
+    shunt_leave_relaxed(mode);
     break;
   }
   pthread_mutex_unlock(&making);
@@ -146,13 +150,12 @@ void shunt_context_beside(struct shunt_context *e, const char *beside)
 
 static void open_gemm(struct shunt_context *e)
 {
-  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   pthread_mutex_lock(&making);
   if (!e->gemm_tried) {
     e->gemm_tried = true;
-    cudaThreadExchangeStreamCaptureMode(&mode);
+    const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
     atomic_store_explicit(&e->gemm, shunt_cublaslt_open(e->beside), memory_order_release);
-    cudaThreadExchangeStreamCaptureMode(&mode);
+    shunt_leave_relaxed(mode);
   }
   pthread_mutex_unlock(&making);
 }
@@ -172,15 +175,10 @@ bool shunt_context_release_memory(void)
   return e && shunt_cache_release_all(e->cache) > 0;
 }
 
-/* What others let go of is with the device some calls of theirs later. */
 bool shunt_context_await_others(int round)
 {
-  enum { ROUNDS = 60, ROUND_NS = 5000000 };
   struct shunt_context *e = shunt_context_find();
-  if (!e || !e->share || round >= ROUNDS) return false;
-  if (round == 0 && !shunt_share_ask(e->share)) return false;
-  nanosleep(&(struct timespec){0, ROUND_NS}, NULL);
-  return true;
+  return e && e->share && shunt_share_await(e->share, round);
 }
 
 void shunt_context_forget_memory(const void *memory)

@@ -1,10 +1,10 @@
 /* context.h: what Shunt knows and keeps of one CUDA context.
 
    What is kept is made in a call that may take its time (bufferSize, preprocess),
-   never in SpMM or SDDMM, and lives as long as the process: contexts are told
-   apart by CUDA's own never-repeated id, so that of a destroyed context is
-   simply never found again.  A forked child finds none of its parent's (the
-   context itself does not survive a fork).
+   never in SpMM or SDDMM, and lives as long as the process.  CUDA numbers contexts
+   and never repeats a number, so what belonged to a destroyed context is never found
+   again.  A forked child finds nothing of its parent's, as the context itself does not
+   survive a fork.
 
    Thread-safety: all functions may be called from any thread.  */
 #ifndef SHUNT_CONTEXT_H
@@ -35,7 +35,7 @@ struct shunt_context {
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
   bool gemm_tried;
   atomic_bool beside_known;
-  char beside[1024]; /* see cublaslt.h; "": nobody has said */
+  char beside[1024]; /* as in cublaslt.h; "": not known yet */
 };
 
 /* That of the calling thread's current context, or NULL.  No CUDA runtime
@@ -47,16 +47,16 @@ struct shunt_context *shunt_context_make(void);
 
 /* Where cuBLASLt is looked for; see cublaslt.h.  The first to say so counts. */
 void shunt_context_beside(struct shunt_context *e, const char *beside);
-/* Opens what `set` names (opening.h), whether it pays or not; by whom it is open already, returns at
-   once.  Captures, of this thread or of others, stay as they are.  */
+/* Opens what `set` names (opening.h), whether it pays or not; returns at once where it is open.
+   Captures, of this thread or of others, stay as they are.  */
 void shunt_context_open(struct shunt_context *e, uint32_t set);
 
 /* Gives back what the current context's cache has of device memory; waits until the device has it.
    False: it had none.  For the program's allocations that fail.  */
 bool shunt_context_release_memory(void);
-/* The same of other processes' (memory/share.h), for the program's allocation that is to fail all the
-   same: asks them in round 0 and waits for 5 ms.  False: there is nothing to wait for, or it has
-   taken 0.3 s.  */
+/* For an allocation of the program's that has failed even then: in round 0 asks other processes to
+   give memory back (memory/share.h), in every round waits for 5 ms.  False: there is nothing to
+   wait for, or 0.3 s have passed.  */
 bool shunt_context_await_others(int round);
 /* The program is about to free the allocation that `memory` is in, or NULL. */
 void shunt_context_forget_memory(const void *memory);

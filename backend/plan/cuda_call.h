@@ -8,9 +8,9 @@
 #include "backend/plan/fault.h"
 #include "kernels/common/device.h"
 
-/* The runtime keeps a failure until somebody asks for it, and launchers ask behind their launch: so
-   it is asked for here, or the launch would be taken for failed, and what it does be done
-   twice.  The runtime is linked statically: the program's own last error is another.  */
+/* The runtime keeps an error until somebody asks for it, and launchers ask after their launch.  So
+   it is asked for here: else the next launch would look failed, and its work would be done twice.
+   The runtime is linked statically, so the program's own last error stays as it is.  */
 static inline shunt_status shunt_from_cuda(cudaError_t e)
 {
   if (e == cudaSuccess) return SHUNT_OK;
@@ -19,8 +19,23 @@ static inline shunt_status shunt_from_cuda(cudaError_t e)
 }
 
 #define SHUNT_CUDA(call) shunt_from_cuda(SHUNT_TRY_OR(cudaErrorUnknown, call))
-/* A launcher of kernels/ or conv/, which is not to be blamed for what failed before. */
+/* A launcher of kernels/ or conv/; an error that was left before it is cleared first. */
 #define SHUNT_LAUNCH(call) SHUNT_TRY_OR(SHUNT_E_CUDA, (cudaGetLastError(), (call)))
+
+/* Work of ours that is not part of the caller's stream must neither disturb nor be refused by a
+   capture that another thread has under way: so are allocations, events that are asked about, and
+   whatever waits.  */
+static inline enum cudaStreamCaptureMode shunt_enter_relaxed(void)
+{
+  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  return mode;
+}
+
+static inline void shunt_leave_relaxed(enum cudaStreamCaptureMode mode)
+{
+  cudaThreadExchangeStreamCaptureMode(&mode);
+}
 
 /* What is asked of device `ordinal`, the current one, before anything is run on it; *memory: its
    bytes.  SHUNT_E_UNSUPPORTED: older than compute capability 8.0.  */

@@ -1,8 +1,8 @@
 /* fork.h: locks that a forked child can go on with.
 
-   A child has the parent's memory, and of its threads the one that forked: a lock that another
-   thread held would stay locked, and what it guards be half written.  So the fork waits for the
-   lock.  Only for locks that are held for moments and over no CUDA call.  */
+   A child has the parent's memory, but of its threads only the one that forked.  A lock that
+   another thread held would stay locked, with what it guards half written.  So the fork waits for
+   the lock.  Only for locks that are held for moments and over no CUDA call.  */
 #ifndef SHUNT_FORK_H
 #define SHUNT_FORK_H
 

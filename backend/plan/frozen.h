@@ -13,8 +13,8 @@
    Where a proof fails of a copy that was trusted, the promise was broken: that is said once on
    standard error and in the report, and from then on nothing is trusted in this process.
 
-   Thread-safety: all functions may be called from any thread.  Of uses that begin at one time a few
-   more than that share may go without a proof.  */
+   Thread-safety: all functions may be called from any thread.  Of uses that begin at the
+   same time a few more than that share may go without a proof.  */
 #ifndef SHUNT_FROZEN_H
 #define SHUNT_FROZEN_H
 
@@ -46,7 +46,7 @@ void shunt_trust_pass(struct shunt_trust *t);
 
 /* A proof of a copy has failed.  Of a trusted one: the promise is broken. */
 void shunt_trust_fail(const struct shunt_trust *t, int64_t rows, int64_t cols, int64_t nnz);
-/* Was one broken? */
+/* Was a promise broken? */
 bool shunt_frozen_broken(void);
 
 #endif

@@ -8,10 +8,11 @@
      beside    .. -- product -------- |
                         \-- proof ... waits in the kernel .. goes on
 
-   The second takes the multiprocessors that the first leaves free, never one that it needs.  It
-   must wait for the first itself (kernels/common/early_launch.cuh) before it touches what that
-   writes, and end after it; what was there before the first began it may read at once, which is why
-   the first must itself have waited for all that stands before it: otherwise nothing is done.  */
+   The second kernel runs on multiprocessors that the first leaves free, never on one that it needs.
+   It may read at once what was there before the first began.  Before it touches what the first
+   writes it must wait for the first itself (kernels/common/early_launch.cuh), and it ends after the
+   first.  All this is right only if the first kernel has waited for all work before it; where it
+   has not, nothing is changed.  */
 #ifndef SHUNT_GRAPH_OVERLAP_H
 #define SHUNT_GRAPH_OVERLAP_H
 

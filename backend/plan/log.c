@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/log/log_report.h"
 #include "backend/log/log_timeline.h"
 #include "backend/log/log_upkeep.h"
 #include "backend/options/file_limit.h"
@@ -218,6 +219,7 @@ static struct shunt_decision *place(_Atomic(struct shunt_decision *) *in, uint64
       if (!fresh) return NULL;
       if (atomic_compare_exchange_strong(slot, &d, fresh)) {
         d = fresh;
+        shunt_report_begin();
         if (shunt_options()->log == SHUNT_LOG_DISPATCH) print_line(d);
       } else {
         free(fresh);
@@ -244,7 +246,10 @@ shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict 
   add(&d->us, known(about.us));
   add(&d->saved_us, about.saved_us);
   find_caller(d, about.caller);
-  if (shunt_options()->report[0]) shunt_timeline_add(d->route, 1, about.us);
+  if (shunt_options()->report[0]) {
+    const int64_t now = shunt_timeline_add(d->route, 1, about.us);
+    if (about.caller) shunt_report_tick(now);
+  }
   return d;
 }
 
@@ -265,6 +270,27 @@ struct shunt_decision *shunt_log_decision(const char *call, const char *route,
 bool shunt_log_wanted(void)
 {
   return shunt_options()->log == SHUNT_LOG_DISPATCH || shunt_options()->report[0];
+}
+
+/* ---- the report ---------------------------------------------------------------------------- */
+
+static atomic_long faults_before; /* those of the parent, in a forked child */
+
+bool shunt_log_has_content(void)
+{
+  if (shunt_faults_seen() > atomic_load(&faults_before)) return true;
+  for (int i = 0; i < SLOTS; i++)
+    if (atomic_load(&table[i])) return true;
+  return false;
+}
+
+/* The decisions are not freed: fork's handlers may not. */
+void shunt_log_forget(void)
+{
+  for (int i = 0; i < SLOTS; i++) atomic_store_explicit(&table[i], NULL, memory_order_relaxed);
+  for (int i = 0; i < OTHERS; i++) atomic_store_explicit(&others[i], NULL, memory_order_relaxed);
+  atomic_store(&lost, 0);
+  atomic_store(&faults_before, shunt_faults_seen());
 }
 
 static void name_of_program(char *name, size_t size)
@@ -307,27 +333,28 @@ static void print_decisions(FILE *f, _Atomic(struct shunt_decision *) *from, int
   }
 }
 
-/* No CUDA here: the driver may be gone by now. */
-__attribute__((destructor)) static void report(void)
+/* What the calls of all decisions took, as far as it is known. */
+static double time_of(_Atomic(struct shunt_decision *) *from, int slots)
+{
+  double us = 0;
+  for (int i = 0; i < slots; i++) {
+    struct shunt_decision *d = atomic_load(&from[i]);
+    if (d) us += atomic_load(&d->us);
+  }
+  return us;
+}
+
+void shunt_log_print(FILE *to)
 {
   char name[64];
-  bool any = shunt_faults_seen() > 0;
-  for (int i = 0; i < SLOTS && !any; i++) any = atomic_load(&table[i]) != NULL;
-  if (!any) return; /* a program that made no calls has read no options */
-  const char *path = shunt_options()->report;
-  FILE *f = path[0] ? fopen(path, "ae") : NULL;
-  if (!f) return;
-  const struct shunt_file_limit limit = shunt_file_limit_begin();
   name_of_program(name, sizeof name);
-  fprintf(f, "# shunt report 2 pid=%ld prog=%s\n# faults seen %ld\n", (long)getpid(), name,
-          shunt_faults_seen());
-  if (shunt_frozen_broken()) fputs("# SHUNT_ASSUME=frozen was broken: a matrix changed\n", f);
-  shunt_log_process(f);
-  print_decisions(f, table, SLOTS);
-  print_decisions(f, others, OTHERS);
-  shunt_timeline_print(f);
-  shunt_upkeep_print(f);
-  if (atomic_load(&lost)) fprintf(f, "# decisions not counted %llu\n", atomic_load(&lost));
-  fclose(f);
-  shunt_file_limit_end(&limit);
+  fprintf(to, "# shunt report 2 pid=%ld prog=%s\n# faults seen %ld\n", (long)getpid(), name,
+          shunt_faults_seen() - atomic_load(&faults_before));
+  if (shunt_frozen_broken()) fputs("# SHUNT_ASSUME=frozen was broken: a matrix changed\n", to);
+  shunt_log_process(to, time_of(table, SLOTS) + time_of(others, OTHERS));
+  print_decisions(to, table, SLOTS);
+  print_decisions(to, others, OTHERS);
+  shunt_timeline_print(to);
+  shunt_upkeep_print(to);
+  if (atomic_load(&lost)) fprintf(to, "# decisions not counted %llu\n", atomic_load(&lost));
 }

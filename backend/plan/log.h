@@ -12,18 +12,19 @@
 
      shunt,1,profile,rows=62 cols=62 nnz=159 longest=12 ssf=1.234e+04,C-stationary
 
-   With SHUNT_REPORT=FILE all of them are appended to FILE when the process ends:
+   With SHUNT_REPORT all of them are written (log_report.h has where and when) as a block:
 
      # shunt report 2 pid=123 prog=python3
      # faults seen 0
      # SHUNT_ASSUME=frozen was broken: a matrix changed     (where one did)
-     # process <tab> started=1790000000.250 <tab> seconds=12.500 <tab> rank=0 <tab> host=node7
-     call <tab> route-or-original <tab> reason <tab> calls <tab> saved_us <tab> problem <tab> us=N ...
+     # process <tab> started=1790000000.250 <tab> seconds=12.500 <tab> ...      (log_process.c)
+     call <tab> route-or-original <tab> reason <tab> calls <tab> saved_us <tab> problem
+       <tab> us=N ...
 
-   saved_us is what the calls saved, by the cost model, "-" where there is no such model; off=X tells
-   that its estimates of the original are usually off by that factor, either way.  Where N calls were
-   timed both ways (log_measure.h), samples=N stands there, with the median times of the original and
-   of the call, original=US and ours=US, and saved_us is calls times their difference.
+   saved_us is what the calls saved, by the cost model, "-" where there is no such model; off=X
+   tells that its estimates of the original are usually off by that factor, either way.  Where N
+   calls were timed both ways (log_measure.h), samples=N stands there, with the median times of the
+   original and of the call, original=US and ours=US, and saved_us is calls times their difference.
    us is what the calls took, left out where it is not known, and followed by <tab> clock=table
    where the cost model expects it; from=PLACE is where the program made the first such call.
    Lines of log_timeline.h follow.
@@ -44,7 +45,8 @@ struct shunt_log_call {
   double saved_us;    /* an estimate; negative: it cost more than the original; NAN: not known */
   double off;         /* factor that the estimate of the original is usually off by; 0: not known */
   bool by_table;      /* us is what the cost model expects, not what a clock told */
-  const void *caller; /* the return address; NULL: who called is not to be looked for now */
+  const void *caller; /* the return address; NULL: captured, so that nothing slow is done now: who
+                         called is not looked for, and no report is written */
 };
 
 /* A decision that was made, for shunt_log_took. */
@@ -83,7 +85,19 @@ void shunt_log_caller(const void *address, char *text, size_t bytes);
 /* For how long this process has run; 0: not told.  Slow (log_process.c). */
 double shunt_process_seconds(void);
 
-/* A line of the report about this process (log_process.c). */
-void shunt_log_process(FILE *to);
+/* Its number among those that a launcher started together; negative: none. */
+long shunt_process_rank(void);
+
+/* A line of the report about this process, whose calls took `us` (log_process.c). */
+void shunt_log_process(FILE *to, double us);
+
+/* ---- for log_report.c ------------------------------------------------------------------------ */
+
+/* Is there anything to report? */
+bool shunt_log_has_content(void);
+/* The block. */
+void shunt_log_print(FILE *to);
+/* In a forked child: what was counted is not its own. */
+void shunt_log_forget(void);
 
 #endif

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "backend/log/log_upkeep.h"
 #include "backend/plan/cache_inside.h"
@@ -10,6 +11,26 @@
 #include "backend/plan/memory/share.h"
 
 enum { HEADER_BYTES = 256, FINGERPRINTS_AT = 16, MEASURES_AT = 48 };
+
+/* ---- lists, newest first ---------------------------------------------------------------- */
+
+static void link_first(struct shunt_cache *c, struct shunt_cache_packed *k, enum state state)
+{
+  k->state = state;
+  k->before = NULL;
+  k->behind = c->first[state];
+  *(k->behind ? &k->behind->before : &c->last[state]) = k;
+  c->first[state] = k;
+}
+
+/* From the list of its state to that of another. */
+static void move_to(struct shunt_cache_packed *k, enum state state)
+{
+  struct shunt_cache *c = k->cache;
+  *(k->before ? &k->before->behind : &c->first[k->state]) = k->behind;
+  *(k->behind ? &k->behind->before : &c->last[k->state]) = k->before;
+  link_first(c, k, state);
+}
 
 /* ---- pinned words, in pages ---------------------------------------------------------- */
 
@@ -31,9 +52,7 @@ shunt_status shunt_cache_words_add(struct shunt_cache *c)
     struct shunt_cache_packed *k = &packed[i];
     k->word = &word[i];
     k->cache = c;
-    k->behind = c->first[FREE];
-    if (k->behind) k->behind->before = k;
-    c->first[FREE] = k;
+    link_first(c, k, FREE);
   }
   c->words[c->word_pages].packed = packed;
   c->words[c->word_pages].word = word;
@@ -54,24 +73,11 @@ void shunt_cache_reserve(struct shunt_cache *c)
   enum cudaStreamCaptureMode mode;
   pthread_mutex_lock(&c->lock);
   if (c->packed_in_use + WORD_PAGE / 4 > c->word_pages * WORD_PAGE) {
-    mode = cache_enter_relaxed();
+    mode = shunt_enter_relaxed();
     shunt_cache_words_add(c); /* without: fewer copies */
-    cache_leave_relaxed(mode);
+    shunt_leave_relaxed(mode);
   }
   pthread_mutex_unlock(&c->lock);
-}
-
-/* From the list of its state to that of another. */
-static void move_to(struct shunt_cache_packed *k, enum state state)
-{
-  struct shunt_cache *c = k->cache;
-  *(k->before ? &k->before->behind : &c->first[k->state]) = k->behind;
-  if (k->behind) k->behind->before = k->before;
-  k->state = state;
-  k->before = NULL;
-  k->behind = c->first[state];
-  if (k->behind) k->behind->before = k;
-  c->first[state] = k;
 }
 
 /* ---- giving back ----------------------------------------------------------------------- */
@@ -113,9 +119,10 @@ void shunt_cache_packed_tidy(struct shunt_cache *c)
     behind = k->behind;
     if (atomic_load(&k->holds) == 0) reap(c, k);
   }
-  for (struct shunt_cache_packed *k = c->first[REAPED], *behind; k; k = behind) {
-    behind = k->behind;
-    if (cudaEventQuery(k->reaped) != cudaSuccess) continue;
+  /* One stream gives them back, the oldest first. */
+  for (struct shunt_cache_packed *k = c->last[REAPED], *before; k; k = before) {
+    before = k->before;
+    if (cudaEventQuery(k->reaped) != cudaSuccess) break;
     drop_events(k);
     cudaEventDestroy(k->reaped);
     if (k->proved) cudaEventDestroy(k->proved);
@@ -138,15 +145,54 @@ static double worth_a_byte(const struct shunt_cache *c, const struct shunt_cache
   return aged(k->worth, k->worth_at, c->clock) / (double)k->bytes;
 }
 
-static struct shunt_cache_packed *least_worth(struct shunt_cache *c, double *worth)
+/* Copies that may go, and what a byte of each is worth; those worth least, in that order. */
+enum { BATCH = 64 };
+struct batch {
+  int count;
+  struct shunt_cache_packed *copy[BATCH];
+  double worth[BATCH];
+};
+
+static void put_in_order(struct batch *b, struct shunt_cache_packed *k, double worth)
 {
-  struct shunt_cache_packed *least = NULL;
+  int i = b->count < BATCH ? b->count++ : BATCH - 1;
+  if (b->count == BATCH && i == BATCH - 1 && b->copy[i] && b->worth[i] <= worth) return;
+  for (; i > 0 && b->worth[i - 1] > worth; i--) {
+    b->copy[i] = b->copy[i - 1];
+    b->worth[i] = b->worth[i - 1];
+  }
+  b->copy[i] = k;
+  b->worth[i] = worth;
+}
+
+/* Of those worth up to `most` a byte.  Their bytes in all. */
+static int64_t least_worth(const struct shunt_cache *c, double most, struct batch *b)
+{
+  int64_t bytes = 0;
+  memset(b, 0, sizeof *b);
   for (struct shunt_cache_packed *k = c->first[LIVE]; k; k = k->behind) {
     if (atomic_load(&k->holds) > 0) continue;
-    const double w = worth_a_byte(c, k);
-    if (!least || w < *worth) least = k, *worth = w;
+    const double worth = worth_a_byte(c, k);
+    if (worth > most) continue;
+    bytes += (int64_t)k->bytes;
+    put_in_order(b, k, worth);
   }
-  return least;
+  return bytes;
+}
+
+/* Lets copies worth up to `worth` a byte go until no more than `most` bytes are kept. */
+static void give_way(struct shunt_cache *c, int64_t most, double worth)
+{
+  struct batch b;
+  if (c->bytes <= most) return;
+  least_worth(c, worth, &b);
+  while (c->bytes > most && b.count > 0) {
+    for (int i = 0; i < b.count && c->bytes > most; i++) {
+      shunt_cache_packed_retire(b.copy[i]);
+      reap(c, b.copy[i]);
+    }
+    if (c->bytes > most) least_worth(c, worth, &b);
+  }
 }
 
 /* What the entry has missed since it first found no room, this call included. */
@@ -190,15 +236,14 @@ static bool make_room(struct shunt_cache *c, size_t bytes, double worth_a_byte_o
   const double enough = worth_a_byte_of_it / 1.5;
   const struct allowance most = allowance(c, bytes);
   if ((int64_t)bytes > most.budget) return false;
-  while (c->bytes + (int64_t)bytes > most.mine) {
-    double least;
-    struct shunt_cache_packed *k = least_worth(c, &least);
-    if (!k || least > enough) {
-      if (c->share && most.mine < most.budget) shunt_share_want(c->share, (int64_t)bytes);
-      return false;
-    }
-    shunt_cache_packed_retire(k);
-    shunt_cache_packed_tidy(c);
+  const int64_t rest = most.mine - (int64_t)bytes;
+  struct batch unused;
+  /* None goes where all that may would not be enough. */
+  if (c->bytes > rest && c->bytes - least_worth(c, enough, &unused) <= rest)
+    give_way(c, rest, enough);
+  if (c->bytes > rest) {
+    if (c->share && most.mine < most.budget) shunt_share_want(c->share, (int64_t)bytes);
+    return false;
   }
   if (!c->share || shunt_share_take(c->share, c->bytes + (int64_t)bytes, most.budget)) return true;
   shunt_share_want(c->share, (int64_t)bytes);
@@ -228,7 +273,7 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *
   k->note = 0;
   k->pattern_epoch = 0;
   k->uses = k->oldest_use = 0;
-  k->worth = e->missed; /* it saves what it was missed for */
+  k->worth = e->missed; /* at first: what calls lost without a copy */
   k->worth_at = c->clock;
   atomic_store(&k->idle, 0);
   atomic_store(&k->used, 0);
@@ -263,7 +308,7 @@ shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_l
   const size_t bytes = HEADER_BYTES + r->payload_bytes;
   shunt_status s = SHUNT_E_MEMORY;
   if (!e) return s;
-  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+  enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
   pthread_mutex_lock(&c->lock);
   struct shunt_cache_packed **place = e->identity == l->identity ? empty_place(e, r->by) : NULL;
   if (place) {
@@ -280,7 +325,7 @@ shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_l
     }
   }
   pthread_mutex_unlock(&c->lock);
-  cache_leave_relaxed(mode);
+  shunt_leave_relaxed(mode);
   return s;
 }
 
@@ -328,8 +373,11 @@ static shunt_status hold_by_graph(struct shunt_cache_packed *k, cudaStream_t str
    another stream's.  Ids of streams never repeat, so a program may show any number of them.  */
 static int take_over(struct shunt_cache *c, struct shunt_cache_packed *k)
 {
-  for (int i = 0; i < k->uses; i++)
-    if (cudaEventQuery(k->use[i].event) == cudaSuccess) return i;
+  const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
+  int ended = k->uses;
+  while (ended > 0 && cudaEventQuery(k->use[ended - 1].event) != cudaSuccess) ended--;
+  shunt_leave_relaxed(mode);
+  if (ended > 0) return ended - 1;
   const int i = k->oldest_use++ % MOST_USES;
   return SHUNT_CUDA(cudaStreamWaitEvent(c->reaper, k->use[i].event, 0)) == SHUNT_OK ? i : -1;
 }
@@ -372,7 +420,7 @@ static shunt_status record_use(struct shunt_cache *c, struct shunt_cache_packed 
 /* An event behind all uses so far; without it the copy is never trusted. */
 static void await_proofs(struct shunt_cache *c, struct shunt_cache_packed *k)
 {
-  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+  enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
   pthread_mutex_lock(&c->using);
   shunt_status s = SHUNT_CUDA(cudaEventCreateWithFlags(&k->proved, cudaEventDisableTiming));
   if (s != SHUNT_OK) k->proved = NULL;
@@ -381,7 +429,7 @@ static void await_proofs(struct shunt_cache *c, struct shunt_cache_packed *k)
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaEventRecord(k->proved, c->reaper));
   if (s == SHUNT_OK) atomic_store(&k->awaited, true);
   pthread_mutex_unlock(&c->using);
-  cache_leave_relaxed(mode);
+  shunt_leave_relaxed(mode);
 }
 
 shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
@@ -400,13 +448,19 @@ shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_p
   return s;
 }
 
+shunt_status shunt_cache_packed_touched(struct shunt_cache *c, struct shunt_cache_packed *k,
+                                        bool capturing, cudaStream_t stream)
+{
+  return capturing ? hold_by_graph(k, stream) : record_use(c, k, stream);
+}
+
 bool shunt_cache_packed_trusted(struct shunt_cache_packed *k)
 {
   if (!shunt_frozen_assumed()) return false;
   if (!atomic_load(&k->trust.passed) && atomic_load(&k->awaited)) {
-    enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+    enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
     const bool done = cudaEventQuery(k->proved) == cudaSuccess;
-    cache_leave_relaxed(mode);
+    shunt_leave_relaxed(mode);
     if (done && !k->word->changed) shunt_trust_pass(&k->trust);
   }
   return shunt_trust_spares_proof(&k->trust);
@@ -444,32 +498,37 @@ void shunt_cache_share(struct shunt_cache *c, struct shunt_share *share)
   c->share = share;
 }
 
-bool shunt_cache_is_stirred(const struct shunt_cache *c)
+bool shunt_cache_wants_relief(struct shunt_cache *c)
 {
-  return c->share && shunt_share_stirred(c->share);
+  return (c->share && shunt_share_stirred(c->share)) ||
+         atomic_load_explicit(&c->relief_due, memory_order_relaxed);
 }
 
 void shunt_cache_relieve(struct shunt_cache *c)
 {
-  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
-  double worth;
+  enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
+  atomic_store(&c->relief_due, false);
   pthread_mutex_lock(&c->lock);
   shunt_cache_packed_tidy(c);
   const int64_t most = c->bytes > 0 ? allowance(c, 0).mine : 0;
-  while (c->bytes > most) {
-    struct shunt_cache_packed *k = least_worth(c, &worth);
-    if (!k) break;
-    shunt_cache_packed_retire(k);
-    shunt_cache_packed_tidy(c);
-  }
+  give_way(c, most, INFINITY);
   if (c->share && most == 0) SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0)); /* what has come back */
   pthread_mutex_unlock(&c->lock);
-  cache_leave_relaxed(mode);
+  shunt_leave_relaxed(mode);
+}
+
+/* Until what was given back is with the device; not for long, as uses of copies may wait for what
+   the program does next.  */
+static void await_reaper(const struct shunt_cache *c)
+{
+  enum { ROUNDS = 300, ROUND_NS = 1000000 };
+  for (int i = 0; i < ROUNDS && cudaStreamQuery(c->reaper) == cudaErrorNotReady; i++)
+    nanosleep(&(struct timespec){0, ROUND_NS}, NULL);
 }
 
 size_t shunt_cache_release_all(struct shunt_cache *c)
 {
-  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+  enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
   pthread_mutex_lock(&c->lock);
   const int64_t before = c->bytes;
   for (struct shunt_cache_packed *k = c->first[LIVE], *behind; k; k = behind) {
@@ -481,8 +540,10 @@ size_t shunt_cache_release_all(struct shunt_cache *c)
   shunt_cache_packed_tidy(c);
   const int64_t given = before - c->bytes;
   pthread_mutex_unlock(&c->lock);
-  if (given > 0 && SHUNT_CUDA(cudaStreamSynchronize(c->reaper)) == SHUNT_OK)
+  if (given > 0) {
+    await_reaper(c);
     SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0));
-  cache_leave_relaxed(mode);
+  }
+  shunt_leave_relaxed(mode);
   return (size_t)given;
 }

@@ -12,8 +12,8 @@
 /* Strided batches are run one by one, up to so many. */
 enum { MOST_IN_TURN = 16 };
 
-/* Asked for where an extended problem needs no workspace: that there is one tells the later calls that
-   bufferSize was asked, and that the original has refused.  */
+/* Asked for where an extended problem needs no workspace: that there is one tells the later calls
+   that bufferSize was asked, and that the original has refused.  */
 enum { EXTENDED_ROOM = 512 };
 
 /* ---- what is planned ------------------------------------------------------------- */
@@ -46,16 +46,18 @@ static bool may_ask(struct shunt_context *e, const struct shunt_problem *asked, 
   return asked->deterministic || !may_read || shunt_room_holds(&e->room, coo_bytes(asked) + bytes);
 }
 
-size_t shunt_plan_workspace(const struct shunt_problem *asked, cudaStream_t stream,
-                            const char *library_path)
+size_t shunt_plan_ask(const struct shunt_problem *asked, cudaStream_t stream,
+                      const char *library_path, bool *whole)
 {
   struct shunt_problem settled;
   const struct shunt_problem *p = &settled;
+  *whole = true;
   if (shunt_plan_settle(asked, &settled).reason != SHUNT_FITS || shunt_options()->routes == 0)
     return 0;
   struct shunt_context *e = shunt_context_find();
   bool free_to_make = !shunt_capture_of(stream).active;
   if (!e && free_to_make) e = shunt_context_make();
+  *whole = e != NULL;
   if (!e) return 0;
   size_t most = 0;
   bool any = false;
@@ -68,7 +70,11 @@ size_t shunt_plan_workspace(const struct shunt_problem *asked, cudaStream_t stre
       shunt_context_open(e, shunt_library_bit(p));
     size_t bytes = r->workspace(p, e);
     any = true;
-    if (bytes > most && may_ask(e, asked, bytes, free_to_make)) most = bytes;
+    if (bytes <= most) continue;
+    if (may_ask(e, asked, bytes, free_to_make))
+      most = bytes;
+    else
+      *whole = false;
   }
   if (p->extended && most < EXTENDED_ROOM) most = EXTENDED_ROOM;
   return any ? coo_bytes(asked) + most : 0;
@@ -209,7 +215,7 @@ void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
   shunt_lookup_release(e->cache, &l);
   if (l.study) shunt_cache_packed_release(e->cache, l.study, false);
   if (p->deterministic)
-    shunt_cache_settle(e->cache, &l, a, &e->device, stream);
+    shunt_cache_settle(e->cache, &l, p->pattern_epoch, a, &e->device, stream);
   else if (l.profile_wanted)
     shunt_cache_profile(e->cache, &l, a, &e->device, stream);
 }

@@ -14,7 +14,8 @@
    bits.  As a rule that may change while a matrix settles: when its profile has arrived, and when a
    copy is there.  Both depend on how far the program runs ahead of the device.  Where the caller
    asks for the same bits on every run (problem.h), a product is chosen by the problem and by what
-   preprocess found, for which that waits; never by what arrives later.  No copies are kept then,
+   the preprocess of its epoch found, for which that waits; never by what arrives later, nor by what
+   was found of a matrix that had the addresses before.  No copies are kept then,
    since whether one still stands is learnt from the device in its own time.
 
    Called by the exported functions (backend/cusparse) and by the tool.  Thread-safe.  */
@@ -34,15 +35,22 @@ struct shunt_answer {
 };
 
 /* Fills *out with p as routes see it: CSR unless it is in blocks, op_a 'T' where op(A) is the
-   transpose of spmm.a; and batches that are one product are joined.  Another verdict than SHUNT_FITS:
-   no route ever takes it, and *out is not to be used.  A pure function.  */
+   transpose of spmm.a; and batches that are one product are joined.  Another verdict than
+   SHUNT_FITS: no route ever takes it, and *out is not to be used.  A pure function.  */
 struct shunt_verdict shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out);
 
 /* Bytes of workspace that Shunt wants for p on the current device, less where its memory is short
-   (room.h); 0 when no route takes it.  May make a context's struct and open libraries unless `stream` is being
-   captured.  `library_path`: where the original lives, to look for cuBLAS.  */
-size_t shunt_plan_workspace(const struct shunt_problem *p, cudaStream_t stream,
-                            const char *library_path);
+   (room.h); 0 when no route takes it.  *whole: not less, so no later answer for p is more.  May
+   make a context's struct and open libraries unless `stream` is being captured.  `library_path`:
+   where the original lives, to look for cuBLAS.  */
+size_t shunt_plan_ask(const struct shunt_problem *p, cudaStream_t stream, const char *library_path,
+                      bool *whole);
+static inline size_t shunt_plan_workspace(const struct shunt_problem *p, cudaStream_t stream,
+                                          const char *library_path)
+{
+  bool whole;
+  return shunt_plan_ask(p, stream, library_path, &whole);
+}
 
 /* Enqueues p on `stream`, or says why not.  `workspace` (256-byte aligned) is the
    caller's; NULL when there is none to be trusted.  */

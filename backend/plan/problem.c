@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const type_text[SHUNT_TYPE_COUNT] = {"f16", "bf16", "f32", "f64", "i8", "i32",
-                                                        "i64", "u64",  "i16", "c32", "c64"};
+static const char *const type_text[SHUNT_TYPE_COUNT] = {"f16", "bf16", "f32", "f64", "i8",  "i32",
+                                                        "i64", "u64",  "i16", "c32", "c64", "u8"};
 static const char *const format_text[SHUNT_FORMAT_COUNT] = {"csr", "coo", "csc", "bsr", "ell"};
 
 const char *shunt_type_text(shunt_type t)

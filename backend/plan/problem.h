@@ -5,9 +5,10 @@
    `shunt bench`:
 
      spmm:csr:f16.f16.f16.f32:i64b0:m4096n1024k4096z1677721:NN:rr:ld1024.1024:a1b0:alg0
-     |    |   |               |     |                       |  |  |           |    algorithm asked for
-     |    |   |               |     sizes and nonzeros      |  |  |           alpha, beta ('*': on the device)
-     |    |   |               index type and base           |  |  leading dimensions of the dense operands
+     |    |   |               |     |                       |  |  |           |    algorithm
+     |    |   |               |     sizes and nonzeros      |  |  |           alpha, beta
+     |    |   |               |                             |  |  |           ('*': on the device)
+     |    |   |               index type and base           |  |  leading dimensions of B and C
      |    |   types: first, second, third operand, compute  |  their orders, r(ow) or c(olumn)
      |    format of the sparse operand                      op(A) op(B): N, T or H
      operation
@@ -123,13 +124,13 @@ static inline bool shunt_problem_is_long(const struct shunt_problem *p)
 int shunt_problem_print(const struct shunt_problem *p, char text[SHUNT_PROBLEM_TEXT]);
 /* The inverse; array pointers come back NULL.  SHUNT_E_INPUT when not understood. */
 shunt_status shunt_problem_parse(const char *text, struct shunt_problem *p);
-/* Hash of everything printed, and `extended`, but not of the scalars' values: equal for calls that may
-   share a workspace promise.  Never 0. */
+/* Hash of everything printed, and `extended`, but not of the scalars' values: equal for calls that
+   may share a workspace promise.  Never 0. */
 uint64_t shunt_problem_hash(const struct shunt_problem *p);
 
-/* May an extended problem have these types?  SpMM of a CSR, CSC or COO matrix that is not transposed:
-   f32 with f16 or bf16, into B's type or f32; the reverse, into f32.  SDDMM: bf16, into bf16 or f32.
-   Besides, what cuSPARSE takes, for compute types that it refuses.  */
+/* May an extended problem have these types?  SpMM of a CSR, CSC or COO matrix that is not
+   transposed: f32 with f16 or bf16, into B's type or f32; the reverse, into f32.  SDDMM: bf16, into
+   bf16 or f32.  Besides, what cuSPARSE takes, for compute types that it refuses.  */
 bool shunt_problem_extends(const struct shunt_problem *p);
 
 const char *shunt_type_text(shunt_type t);

@@ -11,9 +11,6 @@
 #include "backend/routes/costs.h"
 #include "conv/coo/coo_conv.h"
 
-/* Memory is looked at after so many calls with a matrix. */
-enum { RELIEVE_EVERY = 1024 };
-
 struct shunt_answer shunt_declined(struct shunt_verdict why)
 {
   return (struct shunt_answer){.why = why, .route = "original", .how = why};
@@ -43,7 +40,8 @@ static struct shunt_packed_view view_of(const struct shunt_product *x,
 {
   const uint64_t epoch = x->problem.pattern_epoch;
   struct shunt_packed_view v = shunt_cache_packed_view(copy);
-  v.pattern_stands = epoch != 0 && epoch == *v.pattern_epoch && !x->call.capturing;
+  v.pattern_stands =
+      x->problem.op == SHUNT_SPMM && epoch != 0 && epoch == *v.pattern_epoch && !x->call.capturing;
   v.trusted = !x->call.capturing && shunt_cache_packed_trusted(copy);
   return v;
 }
@@ -58,7 +56,7 @@ void shunt_product_look_up(struct shunt_product *x, const struct shunt_problem *
   const struct shunt_key key = shunt_key_of(&x->problem);
   struct shunt_lookup *l = &x->lookup;
   if (p->deterministic)
-    shunt_cache_look_up_settled(call->context->cache, &key, l);
+    shunt_cache_look_up_settled(call->context->cache, &key, p->pattern_epoch, l);
   else
     shunt_cache_look_up(call->context->cache, &key, l);
   x->packed.copy = NULL;
@@ -73,8 +71,8 @@ void shunt_product_look_up(struct shunt_product *x, const struct shunt_problem *
 
 /* ---- running ------------------------------------------------------------------------------ */
 
-/* cuSPARSE asks for COO sorted by row, and so do we.  The flag that tells of other rows is not read,
-   as the caller has promised that there are none.  */
+/* cuSPARSE asks for COO sorted by row, and so do we.  The flag that tells of other rows is not
+   read, as the caller has promised that there are none.  */
 static shunt_status make_offsets(const struct shunt_call *call)
 {
   const struct shunt_csr *a = &call->problem->spmm.a;
@@ -98,6 +96,15 @@ static double saving_of(const struct shunt_plan *plan, int i)
   return fmax(next - plan->candidate[i].us, 0);
 }
 
+/* A route has filled the copy, and answered `filled`; false: it is to be dropped. */
+static bool fill(struct shunt_cache *cache, struct shunt_cache_packed *k, shunt_status filled,
+                 cudaStream_t stream)
+{
+  if (filled == SHUNT_OK) return shunt_cache_packed_built(cache, k, stream) == SHUNT_OK;
+  shunt_cache_packed_touched(cache, k, false, stream);
+  return false;
+}
+
 /* Packs the matrix for `route`; the call goes on without if that fails. */
 static void pack(struct shunt_product *x, const struct shunt_call *c,
                  const struct shunt_route *route, double saves_us)
@@ -115,10 +122,7 @@ static void pack(struct shunt_product *x, const struct shunt_call *c,
   x->packed.view = shunt_cache_packed_view(x->packed.copy);
   *x->packed.view.pattern_epoch = x->problem.pattern_epoch;
   x->packed.view.pattern_stands = x->packed.view.trusted = false; /* this call proves it */
-  const shunt_status packed = route->pack(c, &x->packed.view);
-  /* Marks the memory's use in any case. */
-  const shunt_status built = shunt_cache_packed_built(cache, x->packed.copy, c->stream);
-  if (packed != SHUNT_OK || built != SHUNT_OK)
+  if (!fill(cache, x->packed.copy, route->pack(c, &x->packed.view), c->stream))
     release_packed(x, true);
   else
     shunt_log_conversion(shunt_cost_copy(shunt_cost_csr_bytes(shunt_problem_sparse(c->problem)) +
@@ -135,6 +139,21 @@ static void tell_of_proof(const struct shunt_call *c)
                                     &c->context->device));
 }
 
+/* Tells the cache how a run used the copy.  Only a product from it, which proved it or was spared
+   the proof, counts.  */
+static void tell_of_use(const struct shunt_call *c, struct shunt_cache_packed *copy,
+                        enum shunt_copy_use how, double saves_us)
+{
+  struct shunt_cache *cache = c->context->cache;
+  const struct shunt_packed_use use = {saves_us, c->capturing, c->packed->trusted};
+  if (how == SHUNT_COPY_TOUCHED)
+    shunt_cache_packed_touched(cache, copy, c->capturing, c->stream);
+  else if (how == SHUNT_COPY_USED) {
+    shunt_cache_packed_used(cache, copy, &use, c->stream);
+    if (!use.unproved && !use.capturing) tell_of_proof(c);
+  }
+}
+
 static shunt_status run_candidate(struct shunt_product *x, int i)
 {
   const struct shunt_route *route = x->plan.candidate[i].route;
@@ -149,12 +168,11 @@ static shunt_status run_candidate(struct shunt_product *x, int i)
       shunt_cache_packed_used(cache, x->lookup.study, &(struct shunt_packed_use){0}, c.stream);
   }
   struct shunt_cache_packed *copy = shunt_product_copy(x, route, &c.packed);
+  enum shunt_copy_use how = SHUNT_COPY_UNUSED;
+  c.copy_use = &how;
   const shunt_status s = route->run(&c);
-  if (copy) {
-    const struct shunt_packed_use use = {saves_us, c.capturing, c.packed->trusted};
-    shunt_cache_packed_used(cache, copy, &use, c.stream);
-    if (!use.unproved && !use.capturing) tell_of_proof(&c);
-  }
+  if (s != SHUNT_OK && how == SHUNT_COPY_USED) how = SHUNT_COPY_TOUCHED;
+  if (copy) tell_of_use(&c, copy, how, saves_us);
   return s;
 }
 
@@ -223,10 +241,8 @@ static void study(struct shunt_product *x, const struct shunt_route *route)
       shunt_cache_packed_make(cache, &x->lookup, &request, c.stream, &k) != SHUNT_OK)
     return;
   const struct shunt_packed_view into = shunt_cache_packed_view(k);
-  const shunt_status studied = route->study(&c, &into);
-  /* Marks the memory's use in any case. */
-  const shunt_status built = shunt_cache_packed_built(cache, k, c.stream);
-  shunt_cache_packed_release(cache, k, studied != SHUNT_OK || built != SHUNT_OK);
+  const bool made = fill(cache, k, route->study(&c, &into), c.stream);
+  shunt_cache_packed_release(cache, k, !made);
 }
 
 /* A study's payload is for the next packing: it goes when that is done, or does not pay. */
@@ -259,6 +275,5 @@ void shunt_product_leave(struct shunt_product *x)
   if (x->lookup.profile_wanted && whole)
     shunt_cache_profile(context->cache, &x->lookup, shunt_problem_sparse(&x->problem),
                         &context->device, x->call.stream);
-  if (x->lookup.calls % RELIEVE_EVERY == 0 || shunt_cache_is_stirred(context->cache))
-    shunt_cache_relieve(context->cache);
+  if (shunt_cache_wants_relief(context->cache)) shunt_cache_relieve(context->cache);
 }

@@ -15,17 +15,33 @@ struct slot {
   _Atomic uint64_t key; /* 0: free */
   _Atomic size_t offset, bytes;
   _Atomic uint32_t age; /* of the last use */
+  const void *library;  /* these two with `writing` held */
+  bool stays;
 };
 static struct slot table[SETS][WAYS];
 static _Atomic uint32_t now;
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
-static bool
-    grown; /* an original has asked for more than before: nothing is forgotten from then on */
+/* Originals that have asked for more than before.  Where they are too many, each counts as one. */
+enum { MOST_GROWN = 8 };
+static const void *grown[MOST_GROWN];
+static int grown_count;
 SHUNT_LOCK_SURVIVES_FORK(promise, writing)
 
 static struct slot *set_of(uint64_t key)
 {
   return table[(key ^ key >> 32) % SETS];
+}
+
+static bool has_grown(const void *library)
+{
+  for (int i = 0; i < grown_count; i++)
+    if (grown[i] == library) return true;
+  return grown_count == MOST_GROWN;
+}
+
+static void note_grown(const void *library)
+{
+  if (!has_grown(library)) grown[grown_count++] = library;
 }
 
 /* The key's slot, or one for it; NULL: there is none.  With `writing` held. */
@@ -37,15 +53,18 @@ static struct slot *slot_for(uint64_t key)
     if (atomic_load(&set[i].key) == key) return &set[i];
   for (int i = 0; i < WAYS; i++) {
     if (atomic_load(&set[i].key) == 0) return &set[i];
+    if (set[i].stays || has_grown(set[i].library)) continue;
     if (!oldest || time - atomic_load(&set[i].age) > time - atomic_load(&oldest->age))
       oldest = &set[i];
   }
-  return grown ? NULL : oldest;
+  return oldest;
 }
 
-static void begin(struct slot *s, uint64_t key, size_t offset, size_t bytes)
+static void begin(struct slot *s, uint64_t key, const void *library, size_t offset, size_t bytes)
 {
   atomic_store(&s->key, 0);
+  s->library = library;
+  s->stays = false;
   atomic_store(&s->offset, offset);
   atomic_store(&s->bytes, bytes);
   atomic_store(&s->key, key);
@@ -55,15 +74,17 @@ static void begin(struct slot *s, uint64_t key, size_t offset, size_t bytes)
 static void renew(struct slot *s, size_t offset, size_t bytes)
 {
   if (atomic_load(&s->offset) < offset) {
-    grown = true;
+    note_grown(s->library);
     bytes = 0; /* void, for good */
+    s->stays = true;
   }
   if (bytes < atomic_load(&s->bytes)) atomic_store(&s->bytes, bytes);
 }
 
-size_t shunt_promise_make(uint64_t key, size_t original, size_t own)
+size_t shunt_promise_make(uint64_t key, const struct shunt_promise_answer *a)
 {
-  size_t total = original;
+  const size_t original = a->original_bytes;
+  size_t total = original, own = a->own_bytes;
   if (own) own = shunt_align_up(own, 256) + 256; /* whatever the alignment of the buffer */
   pthread_mutex_lock(&writing);
   struct slot *s = slot_for(key);
@@ -71,7 +92,8 @@ size_t shunt_promise_make(uint64_t key, size_t original, size_t own)
     if (atomic_load(&s->key) == key)
       renew(s, shunt_align_up(original, 256), own);
     else
-      begin(s, key, shunt_align_up(original, 256), own);
+      begin(s, key, a->library, shunt_align_up(original, 256), own);
+    s->stays = s->stays || !a->whole;
     atomic_store(&s->age, atomic_fetch_add(&now, 1));
     /* An original that asks for less than before gets what it asked for before. */
     if (atomic_load(&s->bytes)) total = atomic_load(&s->offset) + atomic_load(&s->bytes);

@@ -6,17 +6,23 @@
      0                             own_offset                     total
 
    only if our own bufferSize was asked about the very same problem before (hash of everything but
-   pointers and scalar values, and the device): then any buffer that the caller sized for such a
-   problem is that large.  The original's part comes first and is never touched, so preprocess and
-   declined calls find it as they left it.
+   pointers and scalar values, the device, and the original's library): then any buffer that the
+   caller sized for such a problem is that large.  The original's part comes first and is never
+   touched, so preprocess and declined calls find it as they left it.
 
    Where Shunt asked for less than before, since memory ran short, the least that it ever asked for
    counts, because buffers of all sizes may be about.  If the original ever asks for more than it
    did before, the promise is void: no workspace is trusted for that problem any more.
 
    65,536 promises are kept, the last ones; a problem whose promise is gone runs without a workspace
-   until bufferSize is asked again.  Only as long as no original has ever asked for more than
-   before: else what is gone could be wanted to tell.
+   until bufferSize is asked again.  What may be forgotten is only what the same question would have
+   for an answer again: both parts are functions of the problem.  So these stay for good:
+
+     less than the whole of what Shunt wants   memory was short, or the stream captured
+     void promises
+     all of an original that was seen to ask for more than before
+
+   Where they fill a set of the table, its other problems run without a workspace.
 
    Thread-safe; reading takes no lock.  */
 #ifndef SHUNT_PROMISE_H
@@ -30,16 +36,25 @@ struct shunt_promise {
   size_t own_offset, own_bytes; /* own_bytes 0: nothing may be used */
 };
 
-/* What a promise is known by: a problem's hash and the number of the CUDA device. */
-static inline uint64_t shunt_promise_key(uint64_t problem_hash, int device)
+/* What a promise is known by: a problem's hash, the number of the CUDA device, and where the
+   original's library lies. */
+static inline uint64_t shunt_promise_key(uint64_t problem_hash, int device, const void *library)
 {
-  const uint64_t key = problem_hash ^ (uint64_t)(device + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  const uint64_t key = problem_hash ^ (uint64_t)(device + 1) * UINT64_C(0x9e3779b97f4a7c15) ^
+                       (uintptr_t)library * UINT64_C(0xc2b2ae3d27d4eb4f);
   return key ? key : 1;
 }
 
-/* Remembers an answer; returns the total to report to the caller: original_bytes
-   alone when the promise can't be made. */
-size_t shunt_promise_make(uint64_t key, size_t original_bytes, size_t own_bytes);
+/* An answer of bufferSize. */
+struct shunt_promise_answer {
+  const void *library;
+  size_t original_bytes, own_bytes;
+  bool whole; /* own_bytes is all that Shunt would ever want for the problem */
+};
+
+/* Remembers it; returns the total to report to the caller: original_bytes alone when the promise
+   can't be made. */
+size_t shunt_promise_make(uint64_t key, const struct shunt_promise_answer *a);
 struct shunt_promise shunt_promise_find(uint64_t key);
 
 /* The part of `buffer` that is Shunt's, aligned to 256 bytes; NULL if none. */

@@ -15,7 +15,8 @@ enum shunt_reason {
   SHUNT_R_EXTENDED, /* taken, though the original refuses it: no route declines by it */
   SHUNT_R_DISABLED, /* switched off by SHUNT_ROUTES */
   SHUNT_R_EMPTY,    /* a size is zero, or an array pointer is null */
-  SHUNT_R_ALPHA, /* alpha is 0, Inf or NaN, or may be: what of 0 x NaN then counts is the original's */
+  /* alpha is 0, Inf or NaN, or may be: what becomes of 0 x NaN is for the original to say */
+  SHUNT_R_ALPHA,
   SHUNT_R_FORMAT,      /* sparse format that no route reads */
   SHUNT_R_TRANSPOSED,  /* op(A) is the transpose of what is stored by rows */
   SHUNT_R_BATCHED,     /* too many strided batches, or another number of them in each operand */

@@ -104,8 +104,10 @@ void shunt_tuner_measure(const struct shunt_problem *p, void *workspace, size_t 
       shunt_problem_check(p).reason != SHUNT_FITS || shunt_tune_find(p) != SHUNT_TUNE_UNKNOWN)
     return;
   result_of(p, &result, &bytes);
-  if (!result || shunt_device_allocate(&saved, bytes, e->pool, stream) != SHUNT_OK) return;
-  if (SHUNT_CUDA(cudaMemcpyAsync(saved, result, bytes, cudaMemcpyDeviceToDevice, stream)) ==
+  const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
+  if (result && shunt_device_allocate(&saved, bytes, e->pool, stream) != SHUNT_OK) saved = NULL;
+  if (saved &&
+      SHUNT_CUDA(cudaMemcpyAsync(saved, result, bytes, cudaMemcpyDeviceToDevice, stream)) ==
           SHUNT_OK &&
       SHUNT_CUDA(cudaEventCreate(&begin)) == SHUNT_OK &&
       SHUNT_CUDA(cudaEventCreate(&end)) == SHUNT_OK) {
@@ -114,5 +116,6 @@ void shunt_tuner_measure(const struct shunt_problem *p, void *workspace, size_t 
   }
   if (begin) cudaEventDestroy(begin);
   if (end) cudaEventDestroy(end);
-  shunt_device_free(saved, stream);
+  if (saved) shunt_device_free(saved, stream);
+  shunt_leave_relaxed(mode);
 }

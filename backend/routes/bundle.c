@@ -92,8 +92,10 @@ static shunt_status run(const struct shunt_call *c)
   hint.stale = c->packed->changed;
   const struct shunt_device *d = &c->context->device;
   struct shunt_bundle_shape shape = shunt_bundle_spmm_shape(s, &hint, c->packed->known, d);
-  return SHUNT_LAUNCH(
+  const shunt_status r = SHUNT_LAUNCH(
       shunt_bundle_spmm_cuda(s, &hint, &shape, d, c->workspace, c->workspace_bytes, c->stream));
+  shunt_copy_note(c, r == SHUNT_OK ? SHUNT_COPY_USED : SHUNT_COPY_TOUCHED);
+  return r;
 }
 
 static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_view *into)

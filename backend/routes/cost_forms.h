@@ -6,11 +6,10 @@
 
 #include "backend/routes/cost_table.h"
 #include "backend/routes/costs.h"
+#include "backend/routes/long_rows.h"
 
 /* cuSPARSE's numbers of the algorithms that differ from its default. */
 enum { SHUNT_CSR_ALG1 = 4, SHUNT_CSR_ALG3 = 12 };
-/* Entries of a row from which on it is too long for one block, whatever else there is. */
-enum { SHUNT_LONGEST_FOR_SPLIT = 16384 };
 
 /* The multiprocessors of the GPU that was measured, for their number at hand. */
 static inline double shunt_cost_scale(const struct shunt_device *d)

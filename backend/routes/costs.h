@@ -1,10 +1,11 @@
 /* costs.h: microseconds that ways to solve a problem are expected to take, and the shapes of
    kernels that are expected to take the fewest.
 
-   A kernel's folder says what its shapes are, which of them fit, and how they cut the work: facts.
-   How long that takes is known here and nowhere else: <format>_cost.c has the form of a format's
-   estimates and its coefficients (cost_table.h); original_cost.c those of cuSPARSE.  Estimates only
-   rank ways that are all right, so 20 % off is good enough.
+   Which route takes a call is decided by these estimates alone.  Shapes of a kernel are chosen here
+   or, by a few thresholds that were measured, by its launcher: those of csr, bundle and the direct
+   kernels of vector (most are in csr_spmm_split_choice.cuh).  <format>_cost.c has the form of a
+   format's estimates and its coefficients (cost_table.h); original_cost.c those of cuSPARSE.
+   Estimates only rank ways that are all right, so 20 % off is good enough.
 
    Pointers are not followed, only asked for alignment.  All functions are pure, and may be called
    from any thread.  */
@@ -140,17 +141,18 @@ struct shunt_sparse24_proof shunt_choose_sparse24_proof(const struct shunt_spmm 
 /* ---- srbcrs ------------------------------------------------------------------------------- */
 
 /* With its proof; groups of `height` rows that share their columns, the longest row having so many.
-   Unmeasured (tests/bench/srbcrs.md). */
+   A model that was not fitted; tests/bench/srbcrs.md has how it chose. */
 double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_row,
                          enum shunt_proof_place proof, const struct shunt_device *d);
 /* Packing them. */
 double shunt_cost_srbcrs_packing(const struct shunt_csr *a, int height, double longest_row,
                                  const struct shunt_device *d);
 /* Of integers: the shape of v times n columns of so many bits, and how many warps share the strides
-   of a group in SDDMM.  Of v only sizes are read.  */
-struct shunt_srbcrs_shape shunt_choose_srbcrs_shape(const struct shunt_srbcrs *v, int bits_b,
-                                                    int64_t n, const struct shunt_device *d);
-int64_t shunt_choose_srbcrs_phases(const struct shunt_srbcrs *v, int bits,
+   of a group in SDDMM.  Of v only sizes are read; it has so many vectors.  */
+struct shunt_srbcrs_shape shunt_choose_srbcrs_shape(const struct shunt_srbcrs *v, int64_t vectors,
+                                                    int bits_b, int64_t n,
+                                                    const struct shunt_device *d);
+int64_t shunt_choose_srbcrs_phases(const struct shunt_srbcrs *v, int64_t vectors, int bits,
                                    const struct shunt_device *d);
 
 /* ---- tile --------------------------------------------------------------------------------- */
@@ -203,8 +205,8 @@ double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape
 /* cuSPARSE itself, for the algorithm asked for. */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
                            const struct shunt_device *d);
-/* The factor that this is usually off by, either way, on the GPU that it was fitted to: the geometric
-   standard deviation of the fit.  0: not known.  */
+/* The factor that this is usually off by, either way, on the GPU that it was fitted to: the
+   geometric standard deviation of the fit.  0: not known.  */
 double shunt_cost_original_off(const struct shunt_problem *p);
 /* Is it known to be faster than `csr`, more than its estimate says? */
 bool shunt_choose_original_over_csr(const struct shunt_problem *p, const struct shunt_profile *f);

@@ -31,8 +31,8 @@ static const struct shunt_csr_costs h200 = {
        1.08 off where each matrix is left out of its own fit. */
     .sddmm_half =
         {.start = 3, .copies_start = 2.4, .entry = 2.5e-6, .byte = 122e-9, .copied = 114e-9},
-    /* 30 matrices, inner dimensions 32 to 256, B by columns: the choice between this and cuSPARSE is
-       1.4 to 1.7 % off on average where each matrix is left out of the fits. */
+    /* 30 matrices, inner dimensions 32 to 256, B by columns: the choice between this and cuSPARSE
+       is 1.4 to 1.7 % off on average where each matrix is left out of the fits. */
     .scattered_sddmm = {{.start = 2.79, .entry = 13.7, .gather = 82.1, .of_a = 263},
                         {.start = 2.7, .entry = 3.43, .gather = 91.6, .of_a = 319},
                         {.start = 2.59, .entry = 3.74, .gather = 88.8, .of_a = 515}},

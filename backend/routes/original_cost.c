@@ -4,8 +4,8 @@
 /* cuSPARSE 12.6.3.  CSR_ALG1 and ALG3 are taken at their speed after preprocess, because programs
    that ask for them may have done that. */
 static const struct shunt_original_costs h200 = {
-    /* As the scattered ones of `csr` (csr_cost.c): a case is 1.14 off by geometric standard deviation;
-       preprocessed, of 26 matrices in f32 and f64 at 8, 32 and 128 columns, 1.31. */
+    /* As the scattered ones of `csr` (csr_cost.c): a case is 1.14 off by geometric standard
+       deviation; preprocessed, of 26 matrices in f32 and f64 at 8, 32 and 128 columns, 1.31. */
     .off = 1.14,
     .preprocessed_off = 1.31,
     .narrow = {.start = 8.41,
@@ -73,7 +73,7 @@ static const struct shunt_original_costs h200 = {
     .sddmm_entry = 0.59e-6,
     .sddmm_longest = 0.83e-3,
     .sddmm_f64 = 1.5,
-    /* Five matrices in c32 and c64, inner dimensions 32 and 256: by rows 1.7 off, by columns 1.5. */
+    /* Five matrices in c32 and c64, inner dimensions 32, 256: by rows 1.7 off, by columns 1.5. */
     .sddmm_complex = {2.5e-6, 4.3e-6},
     .sddmm_complex_by_columns = {0.9e-6, 1.8e-6},
     /* 4096 x 4096 with 2 to 30 % of the blocks, 256 and 1024 columns. */

@@ -47,6 +47,24 @@ size_t shunt_packed_copy_bytes(size_t copy_bytes)
   return TABLE_BYTES + copy_bytes;
 }
 
+struct shunt_verdict shunt_packed_usable(const struct shunt_packed_format *f,
+                                         const struct shunt_call *c)
+{
+  const struct shunt_problem *p = c->problem;
+  SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
+  SHUNT_DECLINE_IF(c->no_copies, SHUNT_R_COPY);
+  SHUNT_DECLINE_IF(f->own_bytes(p) == 0 && (uintptr_t)p->spmm.b.values % 16 != 0, SHUNT_R_SHAPE);
+  SHUNT_DECLINE_IF(c->workspace_bytes < shunt_packed_lay_out(f, p).total, SHUNT_R_WORKSPACE);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+shunt_status shunt_packed_hand_on(const struct shunt_call *c, const uint32_t *word,
+                                  uint32_t *irregular)
+{
+  return SHUNT_CUDA(
+      cudaMemcpyAsync(irregular, word, sizeof *irregular, cudaMemcpyDeviceToDevice, c->stream));
+}
+
 static void *copy_of(const struct shunt_packed_view *packed)
 {
   return (char *)packed->payload + TABLE_BYTES;
@@ -196,13 +214,13 @@ static shunt_status finish(const struct shunt_call *c, const struct shunt_dense 
   return r == SHUNT_OK ? r : SHUNT_E_WRITTEN;
 }
 
-shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct shunt_call *c)
+static shunt_status run(const struct shunt_packed_format *f, const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_packed_workspace l = shunt_packed_lay_out(f, c->problem);
   const struct shunt_dense w = {s->c.rows, s->c.cols, s->c.cols, 1, at(c, l.product), SHUNT_F32};
   const struct shunt_packed_product x = product_of(c, &l, &w);
-  if (!c->packed && !f->direct_bytes) return SHUNT_E_UNSUPPORTED; /* no memory to keep one */
+  if (!c->packed && !f->direct_bytes) return SHUNT_E_UNSUPPORTED; /* no copy is packed */
   shunt_status r = run_trusted(f, &x);
   if (r == SHUNT_OK) return finish(c, &w, false);
   if (r == SHUNT_E_UNSUPPORTED) r = run_proved(f, &x);
@@ -210,6 +228,7 @@ shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct 
   if (r != SHUNT_E_UNSUPPORTED) return r;
   r = multiply(f, &x);
   if (r != SHUNT_OK) return r; /* C is untouched, or about to be overwritten whole */
+  shunt_copy_note(c, SHUNT_COPY_TOUCHED);
 
   /* A launch that fails is tried again, because beyond the first of these two the
      original could no longer start over from C's old content.  */
@@ -220,7 +239,18 @@ shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct 
   return r == SHUNT_OK ? finish(c, &w, true) : r;
 }
 
-/* ---- keeping -------------------------------------------------------------------- */
+shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct shunt_call *c)
+{
+  const shunt_status r = run(f, c);
+  const bool in_vain = r == SHUNT_E_UNSUPPORTED || r == SHUNT_E_WORKSPACE;
+  if (r == SHUNT_OK)
+    shunt_copy_note(c, SHUNT_COPY_USED);
+  else if (!in_vain)
+    shunt_copy_note(c, SHUNT_COPY_TOUCHED);
+  return r;
+}
+
+/* ---- packing -------------------------------------------------------------------- */
 
 static shunt_status take_fingerprint(const struct shunt_call *c,
                                      const struct shunt_packed_workspace *l,

@@ -1,6 +1,6 @@
 /* packed_product.h: what routes share that multiply by a copy of A in a format of their own.
 
-   SpMM.  The copy is packed: an earlier call made it and it is kept.  Or it is direct: formats that
+   SpMM.  The copy is packed: an earlier call made it.  Or it is direct: formats that
    take little time for it make it anew in the caller's buffer.
 
      packed   stream  C = alpha op(A) B from the copy -- proof and repair
@@ -85,9 +85,19 @@ struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_for
                                                    const struct shunt_problem *p);
 bool shunt_packed_overwrites(const struct shunt_spmm *s); /* beta is 0, and on the host */
 
-/* Kept memory for a copy of so many bytes. */
+/* The last questions of `expect`: may a copy be used, or made, for this call?  For formats that
+   read B in place, aligned to 16 bytes, where they want no memory of their own.  */
+struct shunt_verdict shunt_packed_usable(const struct shunt_packed_format *f,
+                                         const struct shunt_call *c);
+
+/* The end of a conversion: its own word, on the device, becomes *irregular. */
+shunt_status shunt_packed_hand_on(const struct shunt_call *c, const uint32_t *word,
+                                  uint32_t *irregular);
+
+/* Packed memory for a copy of so many bytes. */
 size_t shunt_packed_copy_bytes(size_t copy_bytes);
-/* A route's run, for SpMM, and keep. */
+/* A route's run, for SpMM, and its pack.  A run notes what it did with a packed copy; where it
+   answers SHUNT_E_UNSUPPORTED or SHUNT_E_WORKSPACE and the copy is unused, it enqueued nothing.  */
 shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct shunt_call *c);
 shunt_status shunt_packed_fill(const struct shunt_packed_format *f, const struct shunt_call *c,
                                const struct shunt_packed_view *into);

@@ -1,8 +1,8 @@
 /* route.h: one way to solve a class of problems.
 
-   A route is a row of the table in table.c: a name and five functions, all in
-   the route's own file.  Adding a format adds a file and a row, nothing else in
-   backend/plan changes.
+   A route is a row of the table in table.c: a name, functions, and flags that say which calls it
+   takes, all in the route's own file.  Adding a format adds files and a row; backend/plan stays
+   as it is.
 
    The order of questions for one call:
      fits       may this route ever take such a problem?  (no data looked at)
@@ -13,7 +13,8 @@
      run        enqueue it
    and, for routes that keep the matrix in a format of their own across calls:
      pack_bytes, pack    size of the packed copy; enqueue the conversion
-     study_bytes, study  the same of what has to be found out before  */
+     study_bytes, study  for routes that must look at the matrix on the device before they can say
+                         whether packing pays: size of what they find, and enqueue the search  */
 #ifndef SHUNT_ROUTE_H
 #define SHUNT_ROUTE_H
 
@@ -22,6 +23,13 @@
 
 struct shunt_context;
 struct shunt_packed_view;
+
+/* What became of the packed copy in a run. */
+enum shunt_copy_use {
+  SHUNT_COPY_UNUSED,  /* nothing was enqueued that reads it, */
+  SHUNT_COPY_TOUCHED, /* something was, */
+  SHUNT_COPY_USED     /* and the product is from it */
+};
 
 /* Everything a route may know of one call. */
 struct shunt_call {
@@ -32,6 +40,7 @@ struct shunt_call {
 
   /* For routes that pack: */
   const struct shunt_packed_view *packed; /* this route's copy, to be guarded; or NULL */
+  enum shunt_copy_use *copy_use;          /* the route says here what it did with it; or NULL */
   bool will_pack;                         /* the matrix would be packed now, and stay so */
   bool no_copies;                         /* copies were found not to stand for this matrix */
   bool frozen; /* copies will mostly be used without a proof (backend/plan/frozen.h) */
@@ -53,6 +62,11 @@ struct shunt_call {
   bool capturing;
 };
 
+static inline void shunt_copy_note(const struct shunt_call *c, enum shunt_copy_use use)
+{
+  if (c->packed && c->copy_use) *c->copy_use = use;
+}
+
 struct shunt_route {
   const char *name;
   struct shunt_verdict (*fits)(const struct shunt_problem *p, const struct shunt_context *e);
@@ -64,8 +78,8 @@ struct shunt_route {
      of the pattern.  */
   size_t (*pack_bytes)(const struct shunt_call *c);
   shunt_status (*pack)(const struct shunt_call *c, const struct shunt_packed_view *into);
-  /* NULL: nothing is to be found out.  A copy of a route that has studied the matrix may take
-     the place of another's.  */
+  /* NULL: the route needs no study.  A copy of a route that has studied the matrix may take the
+     place of another's.  */
   size_t (*study_bytes)(const struct shunt_call *c);
   shunt_status (*study)(const struct shunt_call *c, const struct shunt_packed_view *into);
   /* A copy follows what the profile says: none is made before there is one. */

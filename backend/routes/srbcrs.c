@@ -46,10 +46,7 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
   if (!shunt_srbcrs_lay_out(a, &layout, copy, &v)) return SHUNT_E_UNSUPPORTED;
   shunt_status r =
       SHUNT_LAUNCH(shunt_csr_to_srbcrs_cuda(a, &layout, &v, &c->context->device, c->stream));
-  if (r == SHUNT_OK)
-    r = SHUNT_CUDA(cudaMemcpyAsync(irregular, &v.counts->irregular, sizeof *irregular,
-                                   cudaMemcpyDeviceToDevice, c->stream));
-  return r;
+  return r == SHUNT_OK ? shunt_packed_hand_on(c, &v.counts->irregular, irregular) : r;
 }
 
 static shunt_status product(const struct shunt_packed_product *x)
@@ -66,6 +63,14 @@ static const struct shunt_packed_format format = {
     .own_bytes = own_bytes, .convert = convert, .product = product, .lets_in = true};
 
 /* ---- the route -------------------------------------------------------------------- */
+
+/* Sums of f32 that `csr`, which takes the calls before there is a copy, might round on the way: the
+   bits would change from one call to another.  */
+static bool may_round(const struct shunt_call *c)
+{
+  return c->problem->spmm.compute == SHUNT_F32 && c->profile &&
+         c->profile->longest_row > SHUNT_SRBCRS_AS_CSR;
+}
 
 static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
@@ -115,12 +120,6 @@ static bool gains(const struct shunt_call *c)
   return expected_us(c) + made / GAINED_WITHIN < shunt_cost_csr(s, c->profile, d);
 }
 
-/* Where B should be read in place, and cannot. */
-static bool is_misplaced(const struct shunt_problem *p)
-{
-  return own_bytes(p) == 0 && (uintptr_t)p->spmm.b.values % 16 != 0;
-}
-
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
@@ -128,12 +127,9 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   /* int32 that are added to have no room in the f32 matrix W. */
   SHUNT_DECLINE_IF(s->c.type == SHUNT_I32 && !shunt_packed_overwrites(s), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
+  SHUNT_DECLINE_IF(may_round(c), SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(whole_height(c->profile) == 0, SHUNT_R_PATTERN);
-  SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
-  SHUNT_DECLINE_IF(c->no_copies, SHUNT_R_COPY);
-  SHUNT_DECLINE_IF(is_misplaced(c->problem), SHUNT_R_SHAPE);
-  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return shunt_packed_usable(&format, c);
 }
 
 static shunt_status run(const struct shunt_call *c)
@@ -145,7 +141,7 @@ static size_t pack_bytes(const struct shunt_call *c)
 {
   const int height = whole_height(c->profile);
   if (fits(c->problem, c->context).reason != SHUNT_FITS || c->no_copies || height == 0) return 0;
-  if (!c->forced && !gains(c)) return 0;
+  if (may_round(c) || (!c->forced && !gains(c))) return 0;
   const struct shunt_srbcrs_layout layout = layout_of(height);
   const size_t bytes = shunt_srbcrs_bytes(&c->problem->spmm.a, &layout);
   return bytes ? shunt_packed_copy_bytes(bytes) : 0;

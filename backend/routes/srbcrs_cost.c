@@ -1,5 +1,5 @@
 /* srbcrs_cost.c: what the kernel of `srbcrs` is expected to take, which gathers B for groups of
-   rows.  A model, not a fit: no product of this kernel has been timed. */
+   rows.  A model, not a fit; tests/bench/srbcrs.md has what it chose in the products timed. */
 #include <math.h>
 
 #include "backend/routes/cost_forms.h"

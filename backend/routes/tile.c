@@ -56,10 +56,7 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
   if (!shunt_tile_lay_out(a, &layout, copy, &v)) return SHUNT_E_UNSUPPORTED;
   shunt_status r =
       SHUNT_LAUNCH(shunt_csr_to_tile_cuda(a, &layout, &v, &c->context->device, c->stream));
-  if (r == SHUNT_OK)
-    r = SHUNT_CUDA(cudaMemcpyAsync(irregular, &v.census->irregular, sizeof *irregular,
-                                   cudaMemcpyDeviceToDevice, c->stream));
-  return r;
+  return r == SHUNT_OK ? shunt_packed_hand_on(c, &v.census->irregular, irregular) : r;
 }
 
 static shunt_status product(const struct shunt_packed_product *x)
@@ -145,20 +142,12 @@ static bool gains(const struct shunt_call *c)
   return expected_us(c) + made / GAINED_WITHIN < shunt_cost_csr(s, c->profile, d);
 }
 
-/* Where B should be read in place, and cannot. */
-static bool is_misplaced(const struct shunt_problem *p)
-{
-  return own_bytes(p) == 0 && (uintptr_t)p->spmm.b.values % 16 != 0;
-}
-
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   *us = expected_us(c);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
-  SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
-  SHUNT_DECLINE_IF(c->no_copies, SHUNT_R_COPY);
-  SHUNT_DECLINE_IF(is_misplaced(c->problem), SHUNT_R_SHAPE);
-  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
+  const struct shunt_verdict v = shunt_packed_usable(&format, c);
+  if (v.reason != SHUNT_FITS) return v;
   SHUNT_DECLINE_IF(c->profile->unsorted_rows, SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }

@@ -88,8 +88,8 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   if (shunt_vector_takes_packed(c) && shunt_vector_in_order(c))
     return SHUNT_VERDICT(SHUNT_R_ORDERED);
-  /* In SDDMM a reuse of less than 8 rows is none: groups that differ go entry by entry, by few warps
-     (112 us where `csr` takes 24; tests/bench/sddmm.md). */
+  /* In SDDMM a reuse of less than 8 rows is none: groups that differ go entry by entry, by few
+     warps (112 us where `csr` takes 24; tests/bench/sddmm.md). */
   SHUNT_DECLINE_IF(reuse < SHUNT_VECTOR_LEAST_REUSE, SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }

@@ -111,10 +111,7 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
                                    cudaMemcpyDeviceToDevice, c->stream));
   if (r == SHUNT_OK)
     r = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, &k.layout, &v, &c->context->device, c->stream));
-  if (r == SHUNT_OK)
-    r = SHUNT_CUDA(cudaMemcpyAsync(irregular, &v.counts->irregular, sizeof *irregular,
-                                   cudaMemcpyDeviceToDevice, c->stream));
-  return r;
+  return r == SHUNT_OK ? shunt_packed_hand_on(c, &v.counts->irregular, irregular) : r;
 }
 
 static shunt_status product(const struct shunt_packed_product *x)

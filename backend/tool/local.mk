@@ -2,8 +2,8 @@
 bin_PROGRAMS = shunt
 shunt_SOURCES = \
   %D%/demo.c %D%/launch.c %D%/main.c %D%/model.c %D%/model_print.c %D%/run.c %D%/run_report.c \
-  %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_options.c %D%/tool_patterns.c %D%/tool_progress.c %D%/tool_random.c \
-  %D%/tool_text.c \
+  %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_options.c %D%/tool_patterns.c \
+  %D%/tool_progress.c %D%/tool_random.c %D%/tool_text.c \
   %D%/bench/ablation.c %D%/bench/bench.c %D%/bench/blocks.c %D%/bench/case.c \
   %D%/bench/check.c %D%/bench/host.c %D%/bench/json.c %D%/bench/operands.c %D%/bench/report.c \
   %D%/bench/suite.c %D%/bench/summary.c \
@@ -11,9 +11,11 @@ shunt_SOURCES = \
   %D%/doctor/doctor_elf.c %D%/doctor/doctor_findings.c %D%/doctor/doctor_install.c \
   %D%/doctor/doctor_path.c %D%/doctor/doctor_program.c %D%/doctor/doctor_python.c \
   %D%/doctor/doctor_reach.c %D%/doctor/doctor_search.c %D%/doctor/doctor_settings.c \
+  %D%/doctor/doctor_shared.c \
   %D%/inspect/inspect.c %D%/inspect/inspect_kinds.c %D%/inspect/inspect_order.c \
   %D%/inspect/inspect_picture.c %D%/inspect/inspect_print.c %D%/inspect/inspect_words.c \
-  %D%/report/report_json.c %D%/report/report_page.c %D%/report/report_read.c \
+  %D%/report/report_folder.c %D%/report/report_json.c %D%/report/report_merge.c \
+  %D%/report/report_page.c %D%/report/report_ranks.c %D%/report/report_read.c \
   %D%/report/report_style.c %D%/report/report_timeline.c \
   %D%/report/report_upkeep.c %D%/report/report_words.c \
   %D%/support/support.c
@@ -40,7 +42,7 @@ dist_man_MANS = %D%/man/shunt.1 %D%/man/shunt-cusparse.7 %D%/man/shunt-env.7 \
 
 # What is taken, asked of the router: both pages are kept in the tree, and compared by
 # tests/unit/tool/test_support.sh.  Needs CUDA and GraphBLAS.
-EXTRA_DIST += %D%/support/shunt-support.html
+dist_html_DATA = %D%/support/shunt-support.html
 support-page: shunt libshunt-graphblas.la
 	./shunt support --json >support.cusparse
 	CC='$(CC)' GRAPHBLAS_CPPFLAGS='$(GRAPHBLAS_CPPFLAGS)' GRAPHBLAS_LIBS='$(GRAPHBLAS_LIBS)' \

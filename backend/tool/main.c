@@ -21,13 +21,15 @@ static const char help[] =
     "  demo     the main job on a real matrix, before and after\n"
     "  doctor   say whether Shunt can serve this machine and a program\n"
     "  support  print which calls are taken, by what, and why others are not\n"
+    "  kernelspec install|remove  a Jupyter kernel (in Python's package only)\n"
     "\n"
     "Options:\n"
     "      --help     print this text and exit; also after a COMMAND\n"
     "      --version  print the version and exit\n"
     "\n"
-    "Exit status: 0 success; 1 malformed input or a wrong result; 2 usage.\n"
-    "`shunt run` exits with its program's status.  See shunt(1).\n";
+    "Exit status: 0 success; 1 malformed input, a wrong result, or a complaint of\n"
+    "doctor, options or support; 2 usage.  `shunt run` exits with its program's\n"
+    "status.  See shunt(1).\n";
 
 /* --help anywhere before "--" or the first plain word. */
 static bool wants_help(int argc, char **argv)
@@ -60,6 +62,8 @@ int main(int argc, char **argv)
   }
   if (argc < 2)
     fputs(help, stderr);
+  else if (strcmp(word, "kernelspec") == 0)
+    tool_say("kernelspec is a command of Python's package: pip install shunt-*.whl");
   else
     tool_say("unknown %s '%s'; the commands are run, bench, inspect, model, options, demo, doctor, "
              "support (see shunt --help)",

@@ -124,14 +124,20 @@ static bool make_file(const char *path)
   return !path || f;
 }
 
-/* Where the library leaves its lines; absolute, as the program may change its folder. */
+/* The folder where the libraries leave their lines. */
 static char *make_report(const struct run_options *o)
 {
   if (!make_file(o->json) || !make_file(o->report)) return NULL;
-  if (!o->report || is_page(o->report)) return tool_temporary("shunt-report");
-  char *path = realpath(o->report, NULL);
-  if (!path) tool_say("%s: %s", o->report, strerror(errno));
-  return path;
+  return run_report_folder_make(o->report ? o->report : o->json);
+}
+
+/* The lines as they are, in the file that was asked for. */
+static void keep_lines(const char *folder, const char *path)
+{
+  FILE *f = fopen(path, "w");
+  bool good = f && run_report_folder_copy(folder, f);
+  if (f && fclose(f) != 0) good = false;
+  if (!good) tool_say("%s: %s", path, strerror(errno));
 }
 
 static double seconds_of(clockid_t clock)
@@ -161,6 +167,7 @@ static bool tell(const char *lines, const struct run_options *o, const struct ru
     return !demands.strict && !demands.require;
   }
   const bool met = run_report_print(&r, run->end, &demands, stderr);
+  if (o->report && !is_page(o->report)) keep_lines(lines, o->report);
   if (is_page(o->report)) write_file(o->report, &r, run, run_report_page);
   if (o->json) write_file(o->json, &r, run, run_report_json);
   run_report_free(&r);
@@ -188,7 +195,7 @@ static int run_program(int argc, char **argv)
     run.end = &end;
     run.seconds = seconds_of(CLOCK_MONOTONIC) - start;
     const bool met = !end.ran || tell(report, &o, &run);
-    if (!o.report || is_page(o.report)) unlink(report);
+    run_report_folder_remove(report);
     status = end.status == EXIT_OK && !met ? EXIT_RUN_UNMET : end.status;
   }
   free(report);

@@ -18,11 +18,14 @@ static void print_no_calls(const struct launch_end *end, FILE *to)
             end->signal);
     return;
   }
-  fputs("shunt: no calls were seen: the program called neither cusparseSpMM, cusparseSDDMM nor "
-        "GrB_mxm, or did it where a preload cannot see it: the library or the program linked "
-        "statically, a library opened with RTLD_DEEPBIND, functions bound by dlsym on a handle "
-        "(with --no-dlsym), a setuid program, or an end by _exit\n",
-        to);
+  fputs(
+      "shunt: no calls were seen: the program called none of cusparseSpMM, cusparseSDDMM, GrB_mxm, "
+      "GrB_mxv and GrB_vxm, or did it where a preload cannot see it: the library or the program "
+      "linked statically, a library opened with RTLD_DEEPBIND, functions of GraphBLAS (with "
+      "--no-dlsym: also of cuSPARSE) bound by dlsym on a handle, a setuid program, or an end by "
+      "_exit\n"
+      "shunt: shunt doctor -- PROGRAM says which of these it can see\n",
+      to);
 }
 
 /* What the calls of a line saved, for people. */
@@ -101,6 +104,9 @@ static void print_sum(const struct run_report *r, FILE *to)
   if (r->saved > 0)
     fprintf(to, "; about %s saved (%s)", tool_duration(r->saved, saved),
             run_report_known_of_all(r));
+  if (r->saved > 0 && r->processes > 1)
+    fprintf(to, ", the sum over processes; one saved %s at most",
+            tool_duration(run_report_most_saved(r), saved));
   if (r->saved_unknown > 0)
     fprintf(to, "; of %s call%s it is not known what %s saved",
             tool_grouped(r->saved_unknown, calls), r->saved_unknown == 1 ? "" : "s",
@@ -116,6 +122,7 @@ bool run_report_print(struct run_report *r, const struct launch_end *end,
   } else {
     print_sum(r, to);
     print_lines(r, to);
+    run_report_ranks_print(r, to);
   }
   if (r->frozen_broken)
     fputs("shunt: a matrix changed in spite of SHUNT_ASSUME=frozen: results may be of its old "

@@ -52,7 +52,8 @@ enum shunt_dcsr_rule {
   SHUNT_DCSR_LAST,       /* the last offset is not nnz + base */
   SHUNT_DCSR_ROW,        /* row_indices[at] is not in [base, rows + base) */
   SHUNT_DCSR_COLUMN,     /* columns[at] is not in [base, cols + base) */
-  SHUNT_DCSR_UNSORTED /* the hardware model only: row_indices[at] < row_indices[at - 1] in a column */
+  /* the hardware model only: row_indices[at] < row_indices[at - 1] in a column */
+  SHUNT_DCSR_UNSORTED
 };
 
 struct shunt_dcsr_fault {

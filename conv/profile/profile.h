@@ -45,11 +45,10 @@ shunt_status shunt_profile_csr_cuda(const struct shunt_csr *a, uint64_t serial,
                                     const struct shunt_device *d, shunt_stream stream);
 shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_profile *out);
 
-/* The long profile of `shunt inspect` (host only): shares of the structures that formats use.  */
+/* The long profile of `shunt inspect` (host only): shares of the structures that formats use.
+   Tiles are counted in conv/tile/tile_conv.h.  */
 struct shunt_structure {
   double fill[3]; /* nnz / (V x nonzero aligned V x 1 vectors), V = 8, 4, 2 */
-  double tile_zero, tile_24,
-      tile_dense; /* share of all aligned 16 x 32 tiles; of the nonzero ones for 24 and dense */
   double strip_occupancy; /* mean share of non-empty rows in a 64-wide vertical strip */
 };
 shunt_status shunt_structure_csr_host(const struct shunt_csr *a, struct shunt_structure *out);

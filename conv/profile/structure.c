@@ -4,14 +4,6 @@
 
    fill[V]     positions / (V x aligned V x 1 vectors that hold one), V = 8, 4, 2
 
-   tiles       aligned, 16 rows x 32 columns, the last ones ragged:
-
-                   +--------32--------+
-                   |.... .... .. ....|  a tile is 2:4 when no aligned run of four
-                 16|                  |  columns in any of its rows holds more than
-                   |                  |  two positions, else it is dense
-                   +------------------+
-
    strips      64 columns wide, all rows high; a segment is one row of one strip.
                strip_occupancy = segments with an entry / all segments  */
 #include <stdlib.h>
@@ -21,7 +13,7 @@
 #include "conv/profile/profile.h"
 #include "kernels/common/divide.h"
 
-enum { TILE_ROWS = 16, TILE_COLS = 32, STRIP_COLS = 64, QUAD = 4 };
+enum { STRIP_COLS = 64 };
 
 static int64_t offset_at(const struct shunt_csr *a, int64_t i)
 {
@@ -77,51 +69,6 @@ static shunt_status count_vectors(const struct shunt_csr *a, int64_t v, int64_t 
   return SHUNT_OK;
 }
 
-/* What the pass over tiles keeps: per tile column of the current band, whether it
-   was seen and whether it broke 2:4; per quad of the current row, its positions.  */
-struct tile_pass {
-  int64_t *tile_seen, *tile_broken, *quad_seen;
-  unsigned char *quad_bits;
-  int64_t nonzero, dense;
-};
-
-static void tile_entry(struct tile_pass *t, int64_t row, int64_t column)
-{
-  static const unsigned char weight[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
-  int64_t band = row / TILE_ROWS, tile = column / TILE_COLS, quad = column / QUAD;
-
-  t->nonzero += mark(t->tile_seen, tile, band);
-  if (mark(t->quad_seen, quad, row)) t->quad_bits[quad] = 0;
-  t->quad_bits[quad] |= (unsigned char)(1u << (column % QUAD));
-  if (weight[t->quad_bits[quad]] > 2) t->dense += mark(t->tile_broken, tile, band);
-}
-
-static shunt_status count_tiles(const struct shunt_csr *a, struct shunt_structure *out)
-{
-  struct tile_pass t = {0};
-  int64_t tiles = shunt_div_up(a->rows, TILE_ROWS) * shunt_div_up(a->cols, TILE_COLS);
-  shunt_status status = SHUNT_E_MEMORY;
-
-  t.tile_seen = marks_new(a->cols / TILE_COLS + 1);
-  t.tile_broken = marks_new(a->cols / TILE_COLS + 1);
-  t.quad_seen = marks_new(a->cols / QUAD + 1);
-  t.quad_bits = calloc((size_t)(a->cols / QUAD) + 1, 1);
-  if (t.tile_seen && t.tile_broken && t.quad_seen && t.quad_bits) {
-    for (int64_t i = 0; i < a->rows; i++)
-      for (int64_t p = offset_at(a, i); p < offset_at(a, i + 1); p++)
-        tile_entry(&t, i, column_at(a, p));
-    out->tile_zero = tiles ? (double)(tiles - t.nonzero) / (double)tiles : 0;
-    out->tile_dense = t.nonzero ? (double)t.dense / (double)t.nonzero : 0;
-    out->tile_24 = t.nonzero ? (double)(t.nonzero - t.dense) / (double)t.nonzero : 0;
-    status = SHUNT_OK;
-  }
-  free(t.tile_seen);
-  free(t.tile_broken);
-  free(t.quad_seen);
-  free(t.quad_bits);
-  return status;
-}
-
 static shunt_status count_strips(const struct shunt_csr *a, struct shunt_structure *out)
 {
   int64_t strips = shunt_div_up(a->cols, STRIP_COLS), segments = 0;
@@ -151,7 +98,6 @@ shunt_status shunt_structure_csr_host(const struct shunt_csr *a, struct shunt_st
     if (status == SHUNT_OK && vectors)
       out->fill[v] = (double)positions / ((double)vectors * (8 >> v));
   }
-  if (status == SHUNT_OK) status = count_tiles(a, out);
   if (status == SHUNT_OK) status = count_strips(a, out);
   return status;
 }

@@ -16,7 +16,7 @@ extern "C" {
 /* How a matrix is to be packed.  height: V, 2, 4 or 8.  share: each vector of a group is expected
    to hold at least so many entries, 1 .. height; height where all rows of each group have the
    same columns.  It decides the memory only, not the result.  bits: of a packed value; 16 of a
-   matrix of int16, 8 or 4 of one of int8, whose values then are -8 .. 7.  */
+   matrix of int16, 8 of one of int8 or uint8, 4 of one of int8, whose values then are -8 .. 7.  */
 struct shunt_srbcrs_layout {
   int height, share, bits;
 };
@@ -33,9 +33,9 @@ int shunt_srbcrs_lay_out(const struct shunt_csr *a, const struct shunt_srbcrs_la
 /* Packs a into v, laid out before for a matrix of the same sizes and the same layout.
    v->counts->irregular is SHUNT_IRREGULAR afterwards when a row's columns are not strictly
    ascending, an index or a value is out of range, or a group needs more strides than there is room
-   for (rows that share less than planned); v then stands for some other matrix of the same sizes, so
-   that a kernel may run on it before the host knows.  Otherwise 0.  Deterministic; of a matrix that
-   is not irregular the two functions write the same bytes, and nothing behind a group's last
+   for (rows that share less than planned); v then stands for some other matrix of the same sizes,
+   so that a kernel may run on it before the host knows.  Otherwise 0.  Deterministic; of a matrix
+   that is not irregular the two functions write the same bytes, and nothing behind a group's last
    stride.  */
 shunt_status shunt_csr_to_srbcrs_cuda(const struct shunt_csr *a,
                                       const struct shunt_srbcrs_layout *layout,

@@ -50,8 +50,7 @@ shunt_status shunt_csr_tile_census_host(const struct shunt_csr *a, int how,
                                         struct shunt_tile_census *out);
 
 /* Shares of all tiles of a rows x cols matrix (zero) and of those that are not zero (sparse,
-   reordered, a part of sparse, and dense); fill: entries / values stored, 1 when there are none.
-   They compare with shunt_structure's: tile_24 is sparse - reordered.  */
+   reordered, a part of sparse, and dense); fill: entries / values stored, 1 where none are.  */
 struct shunt_tile_shares {
   double zero, sparse, reordered, dense, fill;
 };

@@ -1,8 +1,8 @@
 // allow_shared.h: shared memory beyond 48 KiB, which a kernel has to be allowed once in a context.
 //
 // cudaFuncSetAttribute takes 0.32 us, a tenth of a launch, and what it says is kept by the context,
-// which the program may destroy.  Contexts have numbers that never repeat (cuCtxGetId, 0.02 us): the
-// one in which a kernel was last allowed its memory is remembered.
+// which the program may destroy.  Contexts have numbers that never repeat (cuCtxGetId, 0.02 us):
+// the one in which a kernel was last allowed its memory is remembered.
 #pragma once
 #include <atomic>
 #include <cuda.h>

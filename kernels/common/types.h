@@ -43,13 +43,14 @@ typedef enum shunt_type {
   SHUNT_I16,
   SHUNT_C32, /* complex: two f32, the real part first */
   SHUNT_C64, /* two f64 */
+  SHUNT_U8,
   SHUNT_TYPE_COUNT
 } shunt_type;
 
 /* Bytes of one element; 0: no such type. */
 static inline size_t shunt_type_size(shunt_type t)
 {
-  static const unsigned char size[SHUNT_TYPE_COUNT] = {2, 2, 4, 8, 1, 4, 8, 8, 2, 8, 16};
+  static const unsigned char size[SHUNT_TYPE_COUNT] = {2, 2, 4, 8, 1, 4, 8, 8, 2, 8, 16, 1};
   return (unsigned)t < SHUNT_TYPE_COUNT ? size[t] : 0;
 }
 
@@ -116,8 +117,7 @@ struct shunt_spmm {
   struct shunt_scalar alpha, beta;
   shunt_type compute;
   /* NULL: always compute.  Else a device word, read when the kernel runs: C is
-     touched only if it is nonzero.  Guards use it to repair (design: planned
-     routes).  */
+     touched only if it is nonzero.  Guards repair C that way.  */
   const uint32_t *only_if;
 };
 

@@ -5,8 +5,8 @@
    for every entry p = (i, j) of C; C.values[p] is not read when beta is 0.  A and B
    in any order, the index base and both index types, all floating types and complex ones.
 
-   Sums are kept in double whatever the type (in long double of complex ones), so this is also the reference that
-   kernels are measured against.  Entries are independent: with
+   Sums are kept in double whatever the type (in long double of complex ones), so this is also the
+   reference that kernels are measured against.  Entries are independent: with
    OpenMP, threads take rows, and the result does not depend on their number.  */
 #include "kernels/common/host_element.h"
 #include "kernels/csr/csr_kernels.h"

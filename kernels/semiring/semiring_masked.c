@@ -136,7 +136,7 @@ shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *
   return SHUNT_OK;
 }
 
-/* ---- the second step -------------------------------------------------------------------------- */
+/* ---- the second step ------------------------------------------------------------------------- */
 
 /* Row v of T: those of M's entries that exist. */
 static void finish_row(const struct shunt_masked_dot_work *x, int64_t v, uint64_t *indices,

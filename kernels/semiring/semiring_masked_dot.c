@@ -1,4 +1,5 @@
-/* semiring_masked_dot.c: T<M> = A B' by marking the rows of A (semiring_masked.h has the method). */
+/* semiring_masked_dot.c: T<M> = A B' by marking the rows of A (semiring_masked.h has the
+   method). */
 #include <stdlib.h>
 
 #include "kernels/semiring/semiring_masked_work.h"

@@ -18,8 +18,7 @@ shunt_status shunt_srbcrs_integer_spmm_host(const struct shunt_srbcrs_integer_sp
                                             const struct shunt_srbcrs *v)
 {
   const shunt_type t = p->scaling.type;
-  if (t != SHUNT_I32 && t != SHUNT_F32 && t != SHUNT_F16 && t != SHUNT_BF16)
-    return SHUNT_E_UNSUPPORTED;
+  if (!shunt_is_scaled_type(t)) return SHUNT_E_UNSUPPORTED;
   if (p->b.bits > v->bits) return SHUNT_E_UNSUPPORTED;
   if (!shunt_integers_fit(&p->b, v->cols, p->b.cols) || !p->c || p->c_row_stride < p->b.cols)
     return SHUNT_E_ARGUMENT;

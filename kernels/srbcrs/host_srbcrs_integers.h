@@ -2,6 +2,8 @@
 #ifndef SHUNT_HOST_SRBCRS_INTEGERS_H
 #define SHUNT_HOST_SRBCRS_INTEGERS_H
 
+#include <math.h>
+
 #include "kernels/common/host_element.h"
 #include "kernels/srbcrs/srbcrs_integers.h"
 
@@ -26,7 +28,11 @@ static inline void shunt_put_scaled(const struct shunt_scaling *s, void *to, int
   float factor = s->tensor_scale ? s->scale * s->tensor_scale[0] : s->scale;
   factor = s->row_scales ? factor * s->row_scales[i] : factor;
   factor = s->col_scales ? factor * s->col_scales[j] : factor;
-  shunt_store(to, at, s->type, (double)((float)wrapped * factor));
+  const float x = (float)wrapped * factor;
+  if (s->type == SHUNT_I8)
+    ((int8_t *)to)[at] = (int8_t)(x != x ? 0 : rintf(fminf(fmaxf(x, -128), 127)));
+  else
+    shunt_store(to, at, s->type, (double)x);
 }
 
 #endif

@@ -30,8 +30,7 @@ shunt_status shunt_srbcrs_sddmm_host(const struct shunt_srbcrs_sddmm *p,
   const int64_t stride = SHUNT_SRBCRS_STRIDE;
   const shunt_type t = p->scaling.type;
   if (p->a.bits != p->b.bits) return SHUNT_E_UNSUPPORTED;
-  if (t != SHUNT_I32 && t != SHUNT_F32 && t != SHUNT_F16 && t != SHUNT_BF16)
-    return SHUNT_E_UNSUPPORTED;
+  if (!shunt_is_scaled_type(t)) return SHUNT_E_UNSUPPORTED;
   if (!shunt_integers_fit(&p->a, v->rows, p->a.cols) ||
       !shunt_integers_fit(&p->b, v->cols, p->a.cols) || !p->values)
     return SHUNT_E_ARGUMENT;

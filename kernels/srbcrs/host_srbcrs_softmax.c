@@ -30,30 +30,41 @@ static void put(const struct row *k, int64_t s, int q)
     rows[(k->v->height + k->r) * SHUNT_SRBCRS_STRIDE + at] = (uint8_t)((unsigned)q >> 8);
 }
 
-static void one_row(const struct row *k)
+/* What exp(x - most) is multiplied by where they add up to `sum`. */
+static double factor_of(const struct row *k, double sum)
 {
-  const double largest = k->v->bits == 16 ? 32767 : 127;
-  double most = -INFINITY, sum = 0;
-  int good = 1;
+  const double largest = (double)shunt_srbcrs_largest(k->v), room = ldexp(1, 31 - k->p->bits_b);
+  return fmin(largest, fmax(1, floor(room / sum)));
+}
+
+/* Returns the scale of its weights. */
+static float one_row(const struct row *k)
+{
+  double most = -INFINITY, sum = 0, factor = 0;
+  int good = 1, any = 0;
   for (int64_t s = k->first; s < k->end; s++)
-    if (is_entry(k, s)) most = fmax(most, x_of(k, s)), good &= !isnan(x_of(k, s));
+    if (is_entry(k, s)) any = 1, most = fmax(most, x_of(k, s)), good &= !isnan(x_of(k, s));
   good &= isfinite(most);
   for (int64_t s = k->first; good && s < k->end; s++)
     if (is_entry(k, s)) sum += exp(x_of(k, s) - most);
+  if (good) factor = factor_of(k, sum);
   for (int64_t s = k->first; s < k->end; s++)
-    put(k, s, good && is_entry(k, s) ? (int)rint(largest * exp(x_of(k, s) - most) / sum) : 0);
+    put(k, s, good && is_entry(k, s) ? (int)rint(factor * exp(x_of(k, s) - most)) : 0);
+  if (!any) return 0;
+  return good ? (float)(1 / (factor * sum)) : NAN;
 }
 
 shunt_status shunt_srbcrs_softmax_host(const struct shunt_srbcrs_softmax *p,
                                        const struct shunt_srbcrs *v)
 {
   const int64_t stride = SHUNT_SRBCRS_STRIDE;
-  if (v->bits != 16 && v->bits != 8) return SHUNT_E_UNSUPPORTED;
-  if (!p->scores) return SHUNT_E_ARGUMENT;
+  const shunt_status status = shunt_srbcrs_softmax_check(p, v);
+  if (status != SHUNT_OK) return status;
   for (int64_t g = 0; g < v->groups; g++)
     for (int r = 0; r < v->height; r++) {
       const struct row k = {v, p, v->begin[g], (v->end[g] + stride - 1) / stride * stride, r};
-      one_row(&k);
+      const float scale = one_row(&k);
+      if (g * v->height + r < v->rows) p->row_scales[g * v->height + r] = scale;
     }
   return SHUNT_OK;
 }

@@ -37,7 +37,7 @@
    apart, the two that a lane of the mma wants:
 
      values  [stride][2][V][32]   | low bytes of row 0 | .. row 1 | .. | high bytes of row 0 | ..
-     values  [stride][V][16]      byte b of a row: | slot b + 16 | slot b |  slot b in the low nibble
+     values  [stride][V][16]      byte b of a row: | slot b + 16 | slot b |  (the low nibble)
 
    Products read columns and values alone.  The masks say which zeros are entries: with them CSR
    comes back exactly.  Columns of a group ascend.
@@ -67,9 +67,9 @@ struct shunt_srbcrs_counts {
 struct shunt_srbcrs {
   int64_t rows, cols, nnz;
   int64_t groups;
-  int height; /* V: rows of a group */
-  int bits;   /* of a value: 16, 8 or 4 */
-  shunt_type value_type;
+  int height;            /* V: rows of a group */
+  int bits;              /* of a value: 16, 8 or 4 */
+  shunt_type value_type; /* SHUNT_I16, SHUNT_I8, or SHUNT_U8 of 8 bits */
   struct shunt_srbcrs_counts *counts;
   uint32_t *begin, *end; /* [groups] slots: the first one, and the one behind the last vector */
   uint32_t *columns;     /* [strides][32] */
@@ -88,6 +88,7 @@ static inline int shunt_srbcrs_value(const struct shunt_srbcrs *v, int r, int64_
 {
   const int64_t stride = s / SHUNT_SRBCRS_STRIDE, at = s % SHUNT_SRBCRS_STRIDE;
   const int64_t place = shunt_srbcrs_place(v->height, r, s);
+  if (v->value_type == SHUNT_U8) return v->values[place];
   if (v->bits == 8) return (int8_t)v->values[place];
   if (v->bits == 16) {
     const int64_t low = place + stride * v->height * SHUNT_SRBCRS_STRIDE;

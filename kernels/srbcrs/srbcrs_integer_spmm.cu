@@ -9,7 +9,7 @@ namespace srbcrs
 static shunt_status check(const struct shunt_srbcrs_integer_spmm *p, const struct shunt_srbcrs *v)
 {
   const size_t size = shunt_type_size(p->scaling.type);
-  if (!is_result_type(p->scaling.type) || p->b.bits > v->bits) return SHUNT_E_UNSUPPORTED;
+  if (!shunt_is_scaled_type(p->scaling.type) || p->b.bits > v->bits) return SHUNT_E_UNSUPPORTED;
   if (!shunt_integers_fit(&p->b, v->cols, p->b.cols)) return SHUNT_E_ARGUMENT;
   if (!p->c || (uintptr_t)p->c % size || p->c_row_stride < p->b.cols) return SHUNT_E_ARGUMENT;
   return SHUNT_OK;

@@ -13,7 +13,8 @@
      bits    16 x 16   16 x 8   16 x 4    8 x 8     8 x 4      4 x 4
      k             1      511     8191   131071   2097151   33554431     (2^31 - 1) / 2^(bits - 2)
 
-   and in 16 bits, where that is little, while k times the largest products stay below 2^31.  */
+   (65793 where A is SHUNT_U8 and B of 8 bits), and in 16 bits, where that is little, while k times
+   the largest products stay below 2^31.  */
 #ifndef SHUNT_SRBCRS_INTEGERS_H
 #define SHUNT_SRBCRS_INTEGERS_H
 
@@ -39,10 +40,11 @@ struct shunt_integers {
 
      SHUNT_I32                        the sum; the scales are not read
      SHUNT_F32, SHUNT_F16,            (float)sum *
-     SHUNT_BF16                         (scale * tensor_scale[0] * row_scales[i] * col_scales[j])
+     SHUNT_BF16, SHUNT_I8               (scale * tensor_scale[0] * row_scales[i] * col_scales[j])
 
-   in f32 from the left to the right, rounded to the type once.  NULL: 1; what is not stands where
-   the operands do.  */
+   in f32 from the left to the right, rounded to the type once; to SHUNT_I8 to the nearest integer,
+   ties to even, bounded by -128 and 127, 0 for a NaN.  NULL: 1; what is not stands where the
+   operands do.  */
 struct shunt_scaling {
   shunt_type type;
   float scale;
@@ -76,9 +78,9 @@ shunt_status shunt_srbcrs_sddmm_cuda(const struct shunt_srbcrs_sddmm *p,
 shunt_status shunt_srbcrs_sddmm_host(const struct shunt_srbcrs_sddmm *p,
                                      const struct shunt_srbcrs *v);
 
-/* C = A B.  b: v->cols x n, of no more bits than v has.  c: v->rows x n by rows, c_row_stride elements
-   apart, of scaling.type.  Shapes: columns 32 and 64 of 16 bits, 32, 64 and 128 of 8, 64 and 128 of
-   4; they do not change the result.  Needs compute capability 8.0.  SHUNT_E_UNSUPPORTED,
+/* C = A B.  b: v->cols x n, of no more bits than v has.  c: v->rows x n by rows, c_row_stride
+   elements apart, of scaling.type.  Shapes: columns 32 and 64 of 16 bits, 32, 64 and 128 of 8, 64
+   and 128 of 4; they do not change the result.  Needs compute capability 8.0.  SHUNT_E_UNSUPPORTED,
    SHUNT_E_ARGUMENT: nothing was enqueued.  */
 struct shunt_srbcrs_integer_spmm {
   struct shunt_integers b;
@@ -95,6 +97,12 @@ shunt_status shunt_srbcrs_integer_spmm_cuda(const struct shunt_srbcrs_integer_sp
 /* The twin. */
 shunt_status shunt_srbcrs_integer_spmm_host(const struct shunt_srbcrs_integer_spmm *p,
                                             const struct shunt_srbcrs *v);
+
+/* Is there such a result? */
+static inline int shunt_is_scaled_type(shunt_type t)
+{
+  return t == SHUNT_I32 || t == SHUNT_F32 || t == SHUNT_F16 || t == SHUNT_BF16 || t == SHUNT_I8;
+}
 
 /* Is m as above, with `cols` of the bits given in each row? */
 static inline int shunt_integers_fit(const struct shunt_integers *m, int64_t rows, int64_t cols)

@@ -1,11 +1,16 @@
-/* srbcrs_kernels.h: launchers of SpMM with A in the `srbcrs` format (kernels/srbcrs/srbcrs_spmm.cu).
+/* srbcrs_kernels.h: launchers of SpMM with A in the `srbcrs` format
+   (kernels/srbcrs/srbcrs_spmm.cu).
 
      C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/srbcrs/srbcrs_format.h)
 
    The rules of kernels/common/device.h hold.  Types: int8 A and B; C in int32 computing in int32,
    or in f32 computing in f32.  Sums are int32 in both, and wrap.  No product is larger than 2^14,
    so a sum of up to SHUNT_SRBCRS_EXACT entries, of one row, never wraps: such sums in f32 are exact
-   before they are rounded, once.  alpha sum + beta C wraps in int32, too.  */
+   before they are rounded, once.  alpha sum + beta C wraps in int32, too.
+
+   In f32, `csr` sums floats, which hold every integer up to 2^24: in rows of up to
+   SHUNT_SRBCRS_AS_CSR entries that is exact, so that both give the same bits.  Longer rows, whose
+   bits would change when a copy is made, are the route's to leave to `csr`.  */
 #ifndef SHUNT_SRBCRS_KERNELS_H
 #define SHUNT_SRBCRS_KERNELS_H
 
@@ -16,7 +21,10 @@
 extern "C" {
 #endif
 
-enum { SHUNT_SRBCRS_EXACT = 131071 }; /* (2^31 - 1) / 2^14 */
+enum {
+  SHUNT_SRBCRS_EXACT = 131071, /* (2^31 - 1) / 2^14 */
+  SHUNT_SRBCRS_AS_CSR = 1024   /* 2^24 / 2^14 */
+};
 
 /* How a product is computed; all ways give the same bits.  columns: of B that a warp gathers at a
    time, 32, 64 or 128; split: warps (1 or 4) that share the strides of a group.  */
@@ -30,9 +38,10 @@ struct shunt_srbcrs_shape shunt_srbcrs_spmm_shape(const struct shunt_spmm *p, in
                                                   const struct shunt_device *d);
 
 /* p->a gives sizes and types only; its arrays are not read.  v: made from a matrix of these sizes,
-   not irregular or not to be relied on.  No `only_if`.  The workspace is needed for a copy of B when
-   B is column-major or its rows or pointer are not multiples of 16 bytes.  Needs compute capability
-   8.0.  SHUNT_E_UNSUPPORTED, SHUNT_E_ARGUMENT, SHUNT_E_WORKSPACE: nothing was enqueued.  */
+   not irregular or not to be relied on.  No `only_if`.  The workspace is needed for a copy of B
+   when B is column-major or its rows or pointer are not multiples of 16 bytes.  Needs compute
+   capability 8.0.  SHUNT_E_UNSUPPORTED, SHUNT_E_ARGUMENT, SHUNT_E_WORKSPACE: nothing was
+   enqueued.  */
 size_t shunt_srbcrs_spmm_workspace(const struct shunt_spmm *p);
 shunt_status shunt_srbcrs_spmm_cuda(const struct shunt_spmm *p, const struct shunt_srbcrs *v,
                                     const struct shunt_device *d, void *workspace,

@@ -40,12 +40,13 @@ __device__ __forceinline__ uint32_t bytes_of_high_nibbles(uint32_t w)
   return bytes_of_low_nibbles(w >> 4);
 }
 
-// d += a b for part PartA of integers that have PartsA, and so B: the last part is signed.
-template <int PartA, int PartsA, int PartB, int PartsB>
+// d += a b for part PartA of integers that have PartsA, and so B: the last part is signed, of B if
+// its integers are.
+template <int PartA, int PartsA, int PartB, int PartsB, bool SignedB = true>
 __device__ __forceinline__ void mma_of_parts(int (&d)[4], const uint32_t (&a)[4],
                                              const uint32_t (&b)[2])
 {
-  ptx::mma_m16n8k32<PartA == PartsA - 1, PartB == PartsB - 1>(d, a, b);
+  ptx::mma_m16n8k32<PartA == PartsA - 1, PartB == PartsB - 1 && SignedB>(d, a, b);
 }
 
 // The sum that accumulators d[0], d[1], .. of weights 1, 256, .. stand for.

@@ -1,5 +1,5 @@
-/* srbcrs_quantise.h: launchers that make integers of real numbers: symmetric quantisation of a dense
-   matrix, and softmax over the entries of a packed one.  The rules of kernels/common/device.h
+/* srbcrs_quantise.h: launchers that make integers of real numbers: symmetric quantisation of a
+   dense matrix, and softmax over the entries of a packed one.  The rules of kernels/common/device.h
    hold.
 
    Symmetric: with L = 2^(bits - 1) - 1, the largest integer used,
@@ -19,9 +19,10 @@ extern "C" {
 #endif
 
 /* from: f16, bf16 or f32, by rows, the matrix of the first of `problems` (batches x heads); the
-   others' are the strides (elements) further on.  to: the first one's, of the same sizes, the others
-   behind it, rows x row_bytes each; rows are written up to the last byte that has an element, a
-   nibble that has none as 0.  scales: for each problem one float, or one for each row.  */
+   others' are the strides (elements) further on.  to: the first one's, of the same sizes, the
+   others behind it, rows x row_bytes each; rows are written up to the last byte that has an
+   element, a nibble that has none as 0.  scales: for each problem one float, or one for each
+   row.  */
 struct shunt_quantise {
   struct shunt_dense from;
   int64_t problems, heads, head_stride, batch_stride;
@@ -33,21 +34,52 @@ shunt_status shunt_quantise_cuda(const struct shunt_quantise *p, const struct sh
                                  shunt_stream stream);
 shunt_status shunt_quantise_host(const struct shunt_quantise *p);
 
-/* P(i, j) = exp(x(i, j) - m(i)) / sum over row i of exp(x(i, j) - m(i)) over the entries of v, x =
-   scale S, m(i) the largest x of row i; as integers round(L P), which L = 2^(v->bits - 1) - 1 turns
-   back: L P <= L.  S: [strides][height][32] of f32, as shunt_srbcrs_sddmm_cuda writes them.  The
-   result is put into v's values.  v->bits: 16 or 8.  A row whose sum is no number (a NaN or +Inf in
-   it, or -Inf alone) gives zeros: integers have no NaN.  */
+/* Softmax of each row over the entries of v, as integers and a scale for each row: P(i, j) is about
+   row_scales[i] q(i, j).  With x = scale S and m(i) the largest x of row i,
+
+     e(i, j) = exp(x(i, j) - m(i)),   s(i) = sum over row i of e(i, j)
+     q(i, j) = c(i) e(i, j), rounded to the nearest, ties to even,   row_scales[i] = 1 / (c(i) s(i))
+
+   so that the largest weight of a row is the integer c(i), however many entries share the row.
+   With L the greatest integer of v's value type and R = 2^(31 - bits_b)
+
+     c(i) = R / s(i), rounded down, but L at most and 1 at least
+
+   so that sums over a row of q times integers of bits_b bits cannot leave int32 while the row has
+   at most R entries: half of int32's range is left for what rounding adds.
+
+   S: [strides][height][32] of f32, as shunt_srbcrs_sddmm_cuda writes them.  The integers are put
+   into v's values.  v->bits: 16 or 8; bits_b: 16, 8 or 4.  A row whose sum is no number (a NaN or
+   +Inf in it, or -Inf alone) gives zeros, since integers have no NaN, and NaN as its scale; one
+   without entries gives 0.  */
 struct shunt_srbcrs_softmax {
   const float *scores;
   float scale;
+  int bits_b;
+  float *row_scales; /* [v->rows] */
 };
 shunt_status shunt_srbcrs_softmax_cuda(const struct shunt_srbcrs_softmax *p,
                                        const struct shunt_srbcrs *v, const struct shunt_device *d,
                                        shunt_stream stream);
-/* The twin, in double: results differ by 1 where L P lies between two integers. */
+/* The twin, in double: integers differ by 1 where c e lies between two. */
 shunt_status shunt_srbcrs_softmax_host(const struct shunt_srbcrs_softmax *p,
                                        const struct shunt_srbcrs *v);
+
+/* L: the greatest weight. */
+static inline float shunt_srbcrs_largest(const struct shunt_srbcrs *v)
+{
+  return v->bits == 16 ? 32767 : v->value_type == SHUNT_U8 ? 255 : 127;
+}
+
+/* Are these operands of a softmax? */
+static inline shunt_status shunt_srbcrs_softmax_check(const struct shunt_srbcrs_softmax *p,
+                                                      const struct shunt_srbcrs *v)
+{
+  if (v->bits != 16 && v->bits != 8) return SHUNT_E_UNSUPPORTED;
+  if (p->bits_b != 16 && p->bits_b != 8 && p->bits_b != 4) return SHUNT_E_UNSUPPORTED;
+  if (!p->scores || (uintptr_t)p->scores % 4) return SHUNT_E_ARGUMENT;
+  return p->row_scales && (uintptr_t)p->row_scales % 4 == 0 ? SHUNT_OK : SHUNT_E_ARGUMENT;
+}
 
 /* Are these operands of a quantisation? */
 static inline shunt_status shunt_quantise_check(const struct shunt_quantise *p)

@@ -8,14 +8,16 @@ namespace shunt
 namespace srbcrs
 {
 
+// By plain loads: the kernel in front, which may still run when this one begins, can have written
+// the scales.
 __device__ __forceinline__ float factor_of(const shunt_scaling &s, int64_t row)
 {
-  const float scale = s.tensor_scale ? s.scale * __ldg(s.tensor_scale) : s.scale;
-  return s.row_scales ? scale * __ldg(s.row_scales + row) : scale;
+  const float scale = s.tensor_scale ? s.scale * *s.tensor_scale : s.scale;
+  return s.row_scales ? scale * s.row_scales[row] : scale;
 }
 __device__ __forceinline__ float scale_of_column(const shunt_scaling &s, int64_t column)
 {
-  return s.col_scales ? __ldg(s.col_scales + column) : 1.0f;
+  return s.col_scales ? s.col_scales[column] : 1.0f;
 }
 
 template <class Out> __device__ __forceinline__ Out scaled(int sum, float factor)
@@ -26,6 +28,11 @@ template <> __device__ __forceinline__ int32_t scaled<int32_t>(int sum, float)
 {
   return sum;
 }
+template <> __device__ __forceinline__ int8_t scaled<int8_t>(int sum, float factor)
+{
+  const float x = static_cast<float>(sum) * factor;
+  return static_cast<int8_t>(x != x ? 0.0f : rintf(fminf(fmaxf(x, -128.0f), 127.0f)));
+}
 
 // work(Out()) for the type of the result.
 template <class F> __device__ __forceinline__ void with_result_type(shunt_type t, F work)
@@ -34,13 +41,9 @@ template <class F> __device__ __forceinline__ void with_result_type(shunt_type t
   case SHUNT_F16: work(__half()); break;
   case SHUNT_BF16: work(__nv_bfloat16()); break;
   case SHUNT_F32: work(float()); break;
+  case SHUNT_I8: work(int8_t()); break;
   default: work(int32_t()); break;
   }
-}
-
-inline bool is_result_type(shunt_type t)
-{
-  return t == SHUNT_I32 || t == SHUNT_F32 || t == SHUNT_F16 || t == SHUNT_BF16;
 }
 
 } // namespace srbcrs

@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(warps_of<Bits> * 32, blocks_of<Bits>)
 
 static shunt_status check(const struct shunt_srbcrs_sddmm *p, const struct shunt_srbcrs *v)
 {
-  if (!is_result_type(p->scaling.type) || p->a.bits != p->b.bits) return SHUNT_E_UNSUPPORTED;
+  if (!shunt_is_scaled_type(p->scaling.type) || p->a.bits != p->b.bits) return SHUNT_E_UNSUPPORTED;
   if (!shunt_integers_fit(&p->a, v->rows, p->a.cols) ||
       !shunt_integers_fit(&p->b, v->cols, p->a.cols))
     return SHUNT_E_ARGUMENT;

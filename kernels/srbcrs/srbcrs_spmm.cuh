@@ -60,7 +60,7 @@ __device__ __forceinline__ void words_of_a(const lane_lists<BitsA> &l, uint32_t 
     to[0] = l.a[2 * Part], to[1] = l.a[2 * Part + 1];
 }
 
-template <class Store, int BitsA, int BitsB, int X> struct multiplier {
+template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multiplier {
   static constexpr int kPartsA = parts_of<BitsA>, kPartsB = parts_of<BitsB>;
   static constexpr int kWeights = weights_of<BitsA, BitsB>;
   const arguments<Store> &p;
@@ -72,6 +72,14 @@ template <class Store, int BitsA, int BitsB, int X> struct multiplier {
       : p(args), lane(threadIdx.x % 32), column0(first + threadIdx.x % 32 / 4 * X), d{}
   {
     inside = column0 < p.n;
+  }
+
+  // By a plain load where the kernel in front, which may still run when this one begins, can have
+  // written A's values: the softmax.
+  static __device__ __forceinline__ uint32_t word_of_a(const uint32_t *from)
+  {
+    if constexpr (Store::kEarly) return *from;
+    return __ldg(from);
   }
 
   __device__ __forceinline__ lane_lists<BitsA> lists(int64_t stride) const
@@ -88,9 +96,9 @@ template <class Store, int BitsA, int BitsB, int X> struct multiplier {
     for (int i = 0; i < kPartsA; i++) {
       const uint32_t *part = a + i * p.v.height * kWords;
       if constexpr (BitsA == 4)
-        l.a[0] = __ldg(part);
+        l.a[0] = word_of_a(part);
       else
-        l.a[2 * i] = __ldg(part), l.a[2 * i + 1] = __ldg(part + 4);
+        l.a[2 * i] = word_of_a(part), l.a[2 * i + 1] = word_of_a(part + 4);
     }
     return l;
   }
@@ -101,7 +109,7 @@ template <class Store, int BitsA, int BitsB, int X> struct multiplier {
                              l.rows[1].x, l.rows[1].y, l.rows[1].z, l.rows[1].w};
     lane_rows<X, BitsB> b = {};
     if (!inside) return b;
-    const uint8_t *const from = p.b + column0 * BitsB / 8;
+    const uint8_t *const from = p.b + static_cast<int64_t>(column0) * BitsB / 8;
 #pragma unroll
     for (int i = 0; i < 8; i++) load_words(from + row[i] * p.b_row_bytes, b.word[i]);
     return b;
@@ -117,7 +125,7 @@ template <class Store, int BitsA, int BitsB, int X> struct multiplier {
     for (int i = 0; i < X / 2; i++) {
       const uint32_t columns[4] = {column[0][i], column[0][i + X / 2], column[1][i],
                                    column[1][i + X / 2]};
-      mma_of_parts<PartB, kPartsB, PartA, kPartsA>(d[PartA + PartB][i], columns, a);
+      mma_of_parts<PartB, kPartsB, PartA, kPartsA, SignedA>(d[PartA + PartB][i], columns, a);
     }
   }
 
@@ -197,7 +205,7 @@ template <class Store, int BitsA, int BitsB, int X> struct multiplier {
 };
 
 // Unit u: group u / wide, columns 8X (u % wide) .. of C; Split warps a unit.
-template <class Store, int BitsA, int BitsB, int X, int Split>
+template <class Store, int BitsA, int BitsB, int X, int Split, bool SignedA>
 __global__ void __launch_bounds__(kWarps * 32)
     spmm_strides(const __grid_constant__ arguments<Store> p)
 {
@@ -208,7 +216,7 @@ __global__ void __launch_bounds__(kWarps * 32)
   const int64_t unit = static_cast<int64_t>(blockIdx.x) * (kWarps / Split) + warp / Split;
   const int64_t group = unit / wide;
   if (Split == 1 && group >= p.v.groups) return;
-  multiplier<Store, BitsA, BitsB, X> m(p, static_cast<int>(unit % wide) * 8 * X);
+  multiplier<Store, BitsA, BitsB, X, SignedA> m(p, static_cast<int>(unit % wide) * 8 * X);
   const int64_t begin = p.v.begin[group] / kStride;
   const int64_t end = (p.v.end[group] + kStride - 1) / kStride;
   m.walk(begin + warp % Split, end, Split);

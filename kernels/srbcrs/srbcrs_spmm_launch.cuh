@@ -17,7 +17,7 @@ inline bool is_shape(const struct shunt_srbcrs_shape *s, int bits_b)
          s->columns >= least && (s->split == 1 || s->split == kWarps);
 }
 
-template <class Store, int BitsA, int BitsB, int X, int Split>
+template <class Store, int BitsA, int BitsB, int X, int Split, bool SignedA>
 static shunt_status launch(const arguments<Store> &k, const struct shunt_device *d,
                            cudaStream_t stream)
 {
@@ -26,31 +26,35 @@ static shunt_status launch(const arguments<Store> &k, const struct shunt_device 
   const dim3 grid(static_cast<unsigned>(blocks)), block(kWarps * 32);
   if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
   if constexpr (Store::kEarly) {
-    return launch_early(spmm_strides<Store, BitsA, BitsB, X, Split>, grid, block, d, stream, k);
+    return launch_early(spmm_strides<Store, BitsA, BitsB, X, Split, SignedA>, grid, block, d,
+                        stream, k);
   } else {
-    spmm_strides<Store, BitsA, BitsB, X, Split><<<grid, block, 0, stream>>>(k);
+    spmm_strides<Store, BitsA, BitsB, X, Split, SignedA><<<grid, block, 0, stream>>>(k);
     return cudaGetLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
   }
 }
 
-template <class Store, int BitsA, int BitsB, int X>
+template <class Store, int BitsA, int BitsB, int X, bool SignedA>
 static shunt_status launch_split(const arguments<Store> &k, int split, const struct shunt_device *d,
                                  cudaStream_t stream)
 {
-  return split == 1 ? launch<Store, BitsA, BitsB, X, 1>(k, d, stream)
-                    : launch<Store, BitsA, BitsB, X, kWarps>(k, d, stream);
+  return split == 1 ? launch<Store, BitsA, BitsB, X, 1, SignedA>(k, d, stream)
+                    : launch<Store, BitsA, BitsB, X, kWarps, SignedA>(k, d, stream);
 }
 
 // s is a shape.
-template <class Store, int BitsA, int BitsB>
+template <class Store, int BitsA, int BitsB, bool SignedA = true>
 static shunt_status launch_shape(const arguments<Store> &k, const struct shunt_srbcrs_shape *s,
                                  const struct shunt_device *d, cudaStream_t stream)
 {
   if constexpr (BitsB != 4)
-    if (s->columns == 32) return launch_split<Store, BitsA, BitsB, 4>(k, s->split, d, stream);
-  if (s->columns == 64) return launch_split<Store, BitsA, BitsB, 8>(k, s->split, d, stream);
+    if (s->columns == 32)
+      return launch_split<Store, BitsA, BitsB, 4, SignedA>(k, s->split, d, stream);
+  if (s->columns == 64)
+    return launch_split<Store, BitsA, BitsB, 8, SignedA>(k, s->split, d, stream);
   if constexpr (BitsB != 16)
-    if (s->columns == 128) return launch_split<Store, BitsA, BitsB, 16>(k, s->split, d, stream);
+    if (s->columns == 128)
+      return launch_split<Store, BitsA, BitsB, 16, SignedA>(k, s->split, d, stream);
   return SHUNT_E_UNSUPPORTED;
 }
 

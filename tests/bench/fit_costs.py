@@ -4,9 +4,9 @@
 took no part in the fit.
 
 Each model is fitted by the least relative error, each coefficient between a third and three times
-the one that is built in (backend/routes/*_cost.c): what a few matrices cannot tell stays as it is.  Regret of a case: by
-how much the way that the estimates choose is slower than the fastest one.  Every matrix is left
-out once: the coefficients come from all others, the choice is made for it.
+the one that is built in (backend/routes/*_cost.c): what a few matrices cannot tell stays as it is.
+Regret of a case: by how much the way that the estimates choose is slower than the fastest one.
+Every matrix is left out once: the coefficients come from all others, the choice is made for it.
 
 TIMES.tsv: a line for each matrix, type and N; `-` where a way was not measured.
 
@@ -143,7 +143,8 @@ def main():
         mean = 100 * sum(r for r, _, _ in all_of) / len(all_of)
         worst = max(all_of)
         good = good and mean <= 3 and worst[0] <= 0.15
-        print(f"{kind:4} {n:4} {len(all_of):6} {mean:7.1f} {100 * worst[0]:8.1f}  {worst[1]}, {worst[2]}")
+        print(f"{kind:4} {n:4} {len(all_of):6} {mean:7.1f} {100 * worst[0]:8.1f}  "
+              f"{worst[1]}, {worst[2]}")
     for name, c in sorted(fit_all(cases).items()):
         print(name + ": " + ", ".join(f".{k} = {v:.3g}" for k, v in zip(NAMES, c) if v > 0))
     return 0 if good else 1

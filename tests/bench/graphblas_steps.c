@@ -1,6 +1,6 @@
-/* graphblas_steps.c: steps of many searches, F<!P> = F A and W<S> = W A', over rows, nodes, entries a
-   row of A and shares of F and of the mask, by GrB_mxm under Shunt's preload and by the original, in
-   turns in one process, by the process' CPU time on one thread.
+/* graphblas_steps.c: steps of many searches, F<!P> = F A and W<S> = W A', over rows, nodes, entries
+   a row of A and shares of F and of the mask, by GrB_mxm under Shunt's preload and by the original,
+   in turns in one process, by the process' CPU time on one thread.
 
      LD_PRELOAD=.../libshunt-graphblas.so graphblas_steps [-r REPEATS] [-a]
 

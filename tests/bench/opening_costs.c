@@ -214,8 +214,8 @@ static void make_operands(void)
   CUDA_OK(cudaDeviceSynchronize());
 }
 
-/* Opens during a capture of this thread's, in the mode that leaves captures alone; what was captured
-   is to be right. */
+/* Opens during a capture of this thread's, in the mode that leaves captures alone; what was
+   captured is to be right. */
 static void open_in_capture(const char *library)
 {
   enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;

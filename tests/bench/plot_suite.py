@@ -120,7 +120,8 @@ def boxes(data, over, out):
         print(f"plot_suite: no case was timed with '{over}'", file=sys.stderr)
         return 1
     ratios = [r for p in panels.values() for pair in p.values() for v in pair for r in v]
-    bottom, above = math.floor(math.log2(min(ratios + [1]))), math.ceil(math.log2(max(ratios + [1])))
+    bottom = math.floor(math.log2(min(ratios + [1])))
+    above = math.ceil(math.log2(max(ratios + [1])))
     above += above == bottom
     heights, widths = sorted({k[0] for k in panels}), sorted({k[1] for k in panels})
     d = Drawing(60 + 290 * len(widths), 70 + 220 * len(heights))
@@ -160,7 +161,8 @@ def bars(data, out):
                 j = ways.index(w["way"])
                 tall = height * w["gflops"] / most
                 d.box(x + 8 * j, top + height - tall, 7, tall, COLOURS[j % len(COLOURS)])
-        d.text(x + group / 2 - 10, top + height + 10, f"{case['matrix']}, {case['width']}", "end", -60)
+        d.text(x + group / 2 - 10, top + height + 10, f"{case['matrix']}, {case['width']}", "end",
+               -60)
     d.write(out)
     return 0
 

@@ -96,8 +96,9 @@ def pytorch():
 
 def network():
     data = load("pytorch.json")
-    return ["Before: %.0f us. With Shunt: %.0f us, %.1f times as fast. On dense weights: %.0f us." % (
-        data["mlp_original_us"], data["mlp_shunt_us"], data["mlp_speedup"], data["mlp_dense_us"])]
+    return ["Before: %.0f us. With Shunt: %.0f us, %.1f times as fast. On dense weights: %.0f us."
+            % (data["mlp_original_us"], data["mlp_shunt_us"], data["mlp_speedup"],
+               data["mlp_dense_us"])]
 
 
 def csr():
@@ -165,7 +166,7 @@ def prepared():
 
 
 def pruned():
-    """(size, N, us: with int32 indices, with int64, cuBLAS, cuSPARSELt) of 2:4 weights in PyTorch."""
+    """(size, N, us: int32 indices, int64, cuBLAS, cuSPARSELt) of 2:4 weights in PyTorch."""
     for line in lines("sparse24/in-place.txt"):
         found = re.match(r"(\d+)\^2 x (\d+): cuBLAS ([\d.]+), cuSPARSELt ([\d.]+) .*"
                          r"int32 ([\d.]+).*int64 ([\d.]+)", line)
@@ -211,7 +212,7 @@ def srbcrs():
 
 
 def integer_times(what):
-    """{(V, sparsity, N or K, bits): least us of all shapes}; bits "f16" of the kernel of `vector`."""
+    """{(V, sparsity, N or K, bits): least us of all shapes}; bits "f16": the kernel of `vector`."""
     least = {}
     for line in lines("integers.txt"):
         found = re.match(r"time %s 4096 x 4096 V (\d) sparsity ([\d.]+) [NK] (\d+) "
@@ -383,7 +384,8 @@ def gains():
     torch, solver, grb = load("pytorch.json"), load("solvers.json"), load("graphblas-gpu.json")
     mtx, dlmc = cases("rows.json"), cases("dlmc.json")
     mlp = torch["mlp_speedup"]
-    plain = {(r["matrix"], r["case"], r["type"]): r["median_s"] for r in grb["plain"] if "case" in r}
+    plain = {(r["matrix"], r["case"], r["type"]): r["median_s"] for r in grb["plain"]
+             if "case" in r}
     gpu = [plain[r["matrix"], r["case"], r["type"]] / r["median_s"] for r in grb["shunt"]
            if "case" in r]
     host_rows = [(kind, float(x), least) for kind, x, _, least, _ in graphblas_host_means()]
@@ -403,7 +405,8 @@ def gains():
         ("6 matrices of finite elements, fp16", "cuSPARSE's best, after preprocess",
          span([c.best / c.routed for c in cases("tile.json")]),
          bench + "-t f16 -n 32,64,128,256 FILE..."),
-        ("int8 in 8 x 1 vectors, 4096 x 4096, 80 to 98 % zeros", "cuSPARSE's best, after preprocess",
+        ("int8 in 8 x 1 vectors, 4096 x 4096, 80 to 98 % zeros",
+         "cuSPARSE's best, after preprocess",
          span([c.best / c.routed for c in cases("srbcrs.json")]),
          bench + "-t i8 -n 64,256,1024 random:4096x4096:{0.2,0.1,0.05,0.02}:8"),
         ("BSR, fp16", "cuSPARSE", span(blocks), "tests/bench/bsr_bench h"),
@@ -488,7 +491,8 @@ def main():
         if check:
             good = new == text and bool(names)
             failed += not good
-            print("%s - the tables of %s equal %s" % ("ok" if good else "not ok", document, RESULTS))
+            print("%s - the tables of %s equal %s"
+                  % ("ok" if good else "not ok", document, RESULTS))
         elif new != text:
             with open(path, "w") as file:
                 file.write(new)

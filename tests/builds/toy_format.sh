@@ -2,9 +2,10 @@
 # toy_format.sh: "Adding a format" of backend/README.md, followed on a copy of the tree.
 #
 # The format `toy` is CSR, multiplied by one thread an element of C.  Each file that is written or
-# changed here must be named by the list, and rows go behind those of `bsr`, as it says; what it leaves
-# open (step 3, of formats that are converted) is left out.  The tests of the tree must fail half-way
-# and pass at the end.  Then the new and the changed files are compiled, and the twin's test runs.
+# changed here must be named by the list, and rows go behind those of `bsr`, as it says; what it
+# leaves open (step 3, of formats that are converted) is left out.  The tests of the tree must fail
+# half-way and pass at the end.  Then the new and the changed files are compiled, and the twin's
+# test runs.
 . "${SHUNT_SRCDIR:-.}/tests/builds/build.sh"
 command -v autoreconf >/dev/null 2>&1 || skip "autoconf, automake and libtool are not installed"
 tree=$work/tree
@@ -137,7 +138,8 @@ shunt_status shunt_toy_spmm_host(const struct shunt_spmm *p)
       const int64_t at = i * p->c.row_stride + j * p->c.col_stride;
       const int64_t end = shunt_index_at(p->a.row_offsets, i + 1, p->a.index_type) - p->a.base;
       double sum = 0;
-      for (int64_t q = shunt_index_at(p->a.row_offsets, i, p->a.index_type) - p->a.base; q < end; q++) {
+      int64_t q = shunt_index_at(p->a.row_offsets, i, p->a.index_type) - p->a.base;
+      for (; q < end; q++) {
         const int64_t k = shunt_index_at(p->a.columns, q, p->a.index_type) - p->a.base;
         sum += shunt_load(p->a.values, q, SHUNT_F32) *
                shunt_load(p->b.values, k * p->b.row_stride + j * p->b.col_stride, SHUNT_F32);
@@ -262,13 +264,15 @@ shunt_status gpu_toy(struct gpu_case *g, cudaStream_t stream);
 
 E
 change backend/tool/local.mk sed 's,%D%/bench/gpu_bsr\.c,& %D%/bench/gpu_toy.c,'
-change backend/tool/bench/gpu.c sed 's/^ *{"bsr", gpu_prepare_bsr, gpu_bsr},$/&\n             {"toy", gpu_prepare_toy, gpu_toy},/'
+change backend/tool/bench/gpu.c \
+  sed 's/^\( *\){"bsr", gpu_prepare_bsr, gpu_bsr},$/&\n\1{"toy", gpu_prepare_toy, gpu_toy},/'
 change backend/tool/bench/report.c sed 's/^    {"bsr", "bsr"},$/&\n    {"toy", "toy"},/'
 change backend/tool/bench/summary.c sed 's/"bsr",$/"bsr", "toy",/'
 change backend/tool/man/shunt-cusparse.7 \
   sed 's/^Square blocks, BSR or Blocked-ELL, read where they stand\.$/&\n.TP\n.B toy\nRow by row./'
 change backend/tool/man/shunt.1 \
-  sed '0,/^\.B bsr$/s//.BR bsr ,\n.B toy/; s/^Multiply a matrix that was converted before\.$/&\n.B toy\nreads it where it stands./'
+  sed '0,/^\.B bsr$/s//.BR bsr ,\n.B toy/
+    s/^Multiply a matrix that was converted before\.$/&\n.B toy\nreads it where it stands./'
 change backend/tool/man/shunt-env.7 sed '0,/^\.BR bsr ,$/s//&\n.BR toy ,/'
 
 # ---- 7, 8: tests and figures --------------------------------------------------------------------
@@ -317,8 +321,15 @@ int main()
   for (int64_t i = 0; i < 30 * n; i++) store(b.host.data(), i, SHUNT_F32, (double)r.below(9) - 4);
   for (Buffer *x : {&offsets, &columns, &values, &b}) x->upload();
   shunt_spmm host = {};
-  host.a = {40,        30,        p.nnz(), offsets.host.data(), columns.host.data(), values.host.data(),
-            SHUNT_I32, SHUNT_F32, 0};
+  host.a = {40,
+            30,
+            p.nnz(),
+            offsets.host.data(),
+            columns.host.data(),
+            values.host.data(),
+            SHUNT_I32,
+            SHUNT_F32,
+            0};
   host.b = {30, n, n, 1, b.host.data(), SHUNT_F32};
   host.c = {40, n, n, 1, c.host.data(), SHUNT_F32};
   host.alpha.host = 1;
@@ -343,7 +354,7 @@ new tests/bench/toy.md <<'E'
 Nothing was measured.
 E
 
-# ---- the tree again, and compiled -----------------------------------------------------------------
+# ---- the tree again, and compiled ----------------------------------------------------------------
 check "house.sh finds all in its place" house
 check "check_documents.py finds every word" documents
 cuda=${CUDA_INCLUDE:-/usr/local/cuda/include}
@@ -359,8 +370,8 @@ check "what is new, and what has a row for it, is compiled" make -j"$jobs" kerne
   kernels/toy/host_toy_spmm.lo backend/routes/toy.lo backend/routes/toy_cost.lo \
   backend/routes/table.lo backend/tool/run.o backend/tool/bench/gpu_toy.o \
   backend/tool/bench/gpu.o backend/tool/bench/report.o backend/tool/bench/summary.o
-check "so is its test for the GPU" "$cuda/../bin/nvcc" -std=c++17 -arch=sm_90 -I"$tree" -c -o test_toy_spmm.o \
-  "$tree/tests/gpu/toy/test_toy_spmm.cu"
+check "so is its test for the GPU" "$cuda/../bin/nvcc" -std=c++17 -arch=sm_90 -I"$tree" -c \
+  -o test_toy_spmm.o "$tree/tests/gpu/toy/test_toy_spmm.cu"
 check "so is the case of the estimate" ${cache}gcc -std=gnu11 -I"$tree" -I. -isystem "$cuda" -c \
   -o test_cost.o "$tree/tests/unit/plan/test_cost.c"
 check "the twin's test is built from the twin alone" ${cache}gcc -std=gnu11 -I"$tree" \

@@ -1,9 +1,10 @@
 """attention_bench.py: shunt_attention beside what PyTorch offers, in one run.
 
 8 batches of 4 heads of 64, f16, on a mask of 8 x 1 vectors: half of its density is a band along the
-diagonal, half is random; sequences of 4096 and 8192, densities of 0.1 and 0.05.  Peers: the trio through
-cuBLAS (Q K^T, mask, softmax, times V, all dense, f16), and scaled_dot_product_attention on all pairs
-(flash).  Device time by graphs of 5 calls, in milliseconds; memory beyond Q, K and V, in MB.
+diagonal, half is random; sequences of 4096 and 8192, densities of 0.1 and 0.05.  Peers: the trio
+through cuBLAS (Q K^T, mask, softmax, times V, all dense, f16), and scaled_dot_product_attention on
+all pairs (flash).  Device time by graphs of 5 calls, in milliseconds; memory beyond Q, K and V, in
+MB.
 
   attention_bench.py LIBSHUNT_SO
 """
@@ -76,7 +77,8 @@ def pack(lib, mask):
 
 def tensor_of(t):
     batches, heads, rows, cols = t.shape
-    return Tensor(t.data_ptr(), F16, batches, heads, rows, cols, t.stride(2), t.stride(1), t.stride(0))
+    return Tensor(t.data_ptr(), F16, batches, heads, rows, cols, t.stride(2), t.stride(1),
+                  t.stride(0))
 
 
 def graph_ms(call, calls=5, replays=7):
@@ -146,16 +148,16 @@ def run_case(lib, sequence, density):
     memory = info.bytes / 1e6 + o.numel() * 2 / 1e6
     theirs = peak_mb(lambda: trio(scaled, k, v, hidden))
     print(f"{sequence}\t{float(mask.float().mean()):.3f}\t{mine:.3f}\t{masked:.3f}\t{dense:.3f}\t"
-          f"{flash:.3f}\t{masked / mine:.2f}\t{dense / mine:.2f}\t{flash / mine:.2f}\t{memory:.0f}\t"
-          f"{theirs:.0f}\t{error:.2g}", flush=True)
+          f"{flash:.3f}\t{masked / mine:.2f}\t{dense / mine:.2f}\t{flash / mine:.2f}\t"
+          f"{memory:.0f}\t{theirs:.0f}\t{error:.2g}", flush=True)
     lib.shunt_packed_free(packed)
     return error < 2.0**-9
 
 
 def main():
     lib = bind(sys.argv[1])
-    print("# sequence\tdensity\tShunt\ttrio, masked\ttrio\tflash\tover masked\tover trio\tover flash\t"
-          "MB\ttrio's MB\terror")
+    print("# sequence\tdensity\tShunt\ttrio, masked\ttrio\tflash\tover masked\tover trio\t"
+          "over flash\tMB\ttrio's MB\terror")
     good = [run_case(lib, n, d) for n in (4096, 8192) for d in (0.1, 0.05)]
     return 0 if all(good) else 1
 

@@ -3,6 +3,8 @@
 A client compares with float64.  Without --strict an error as large as cuSPARSE's own
 rounding of partial sums passes; with it (the clients run so under Shunt), one rounding
 of a float32 sum and no more.
+
+  client_checks.py NAME SLOW FAST X   the outputs of two runs: NAME takes X times as long in SLOW
 """
 import math
 import sys
@@ -61,6 +63,25 @@ def attempt(text, function, refusal=()):
         report(False, f"{text}: raised {sys.exc_info()[0].__name__}")
 
 
+def value(path, name):
+    """What a program's output names "value NAME=X"; the last one counts."""
+    with open(path, encoding="utf-8") as f:
+        lines = [line.split("=") for line in f if line.startswith(f"value {name}=")]
+    return float(lines[-1][1]) if lines else math.nan
+
+
+def faster(name, slow, fast, least):
+    """The time `name` in the output `slow` is `least` times that in `fast` at least."""
+    a, b = value(slow, name), value(fast, name)
+    gain = a / b if b > 0 else math.nan
+    report(gain >= float(least), f"{name}: {a:g} and {b:g}, {gain:.3f} times ({least} must be)")
+
+
 def finish():
     print(f"{counts['ok']} passed, {counts['not ok']} failed, {counts['skip']} skipped", flush=True)
     sys.exit(1 if counts["not ok"] else 0)
+
+
+if __name__ == "__main__":
+    faster(*sys.argv[1:5])
+    finish()

@@ -3,11 +3,15 @@
 
   torchrun --nproc-per-node N dist_gcn.py [OPTION]...      or python3 dist_gcn.py, one rank
 
-  --parts 1d      each rank has rows of A and of H; H is gathered for each product
+  --parts 1d      each rank has rows of A and of H; H is gathered for each product, and its gradient
+                  summed and scattered
   --parts 1.5d    rows times --copies (2) column parts: rank (i, j) multiplies A[i, part j] by
                   H[part j], and the sums of a row are added up
+  --pieces K      1d by nccl: in K column parts of A, each multiplied when its rows of H are there,
+                  while the next ones arrive on NCCL's own stream
   --type f32|bf16, --nodes N, --degree D, --features F, --steps S, --seed K
   --backend nccl|gloo   gloo: through the host, so that ranks may share a GPU
+  --graphs        by nccl: after three steps a step is captured, with its collectives, and replayed
   --exact         float64 by one rank beside it: losses must agree (small graphs only)
   -o FILE         losses, one a line;  --compare A B TOLERANCE: of two runs
 
@@ -41,10 +45,17 @@ def arguments():
     p.add_argument("--steps", type=int, default=20)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--backend", default="nccl")
+    p.add_argument("--pieces", type=int, default=1)
+    p.add_argument("--graphs", action="store_true")
     p.add_argument("--exact", action="store_true")
     p.add_argument("-o", dest="out")
     p.add_argument("--compare", nargs=3)
-    return p.parse_args()
+    options = p.parse_args()
+    if (options.pieces > 1 or options.graphs) and options.backend != "nccl":
+        sys.exit("dist_gcn.py: --pieces and --graphs need --backend nccl")
+    if options.pieces > 1 and options.parts != "1d":
+        sys.exit("dist_gcn.py: --pieces needs --parts 1d")
+    return options
 
 
 class Ranks:
@@ -78,6 +89,17 @@ class Ranks:
         dist.all_reduce(y, group=group)
         return y.to(x.device, x.dtype)
 
+    def gather(self, rows):
+        """The same rows of every rank, in the order of ranks, and what to wait for."""
+        whole = rows.new_empty(self.size * rows.shape[0], rows.shape[1])
+        return whole, dist.all_gather_into_tensor(whole, rows.contiguous(), async_op=True)
+
+    def scatter(self, parts):
+        """The inverse: sums over ranks, in float32 at least, of which this one has its rows."""
+        parts = parts.float() if parts.dtype == torch.bfloat16 else parts
+        mine = parts.new_empty(parts.shape[0] // self.size, parts.shape[1])
+        return mine, dist.reduce_scatter_tensor(mine, parts, async_op=True), parts
+
     def fetch(self, x, k):
         """Row part k of what is parted by rows, from the rank of this column part."""
         if self.rows == 1:
@@ -106,10 +128,30 @@ class Graph:
         row, column = edges(options, ranks.i * self.per_row, (ranks.i + 1) * self.per_row)
         mine = (column >= self.first) & (column < self.last)
         row, column = row[mine] - ranks.i * self.per_row, column[mine] - self.first
+        self.pieces = []
+        if ranks.size > 1 and ranks.copies == 1 and not ranks.host:
+            self.cut(row, column, options)
+            return
         shape = (self.per_row, self.last - self.first)
-        dtype = TYPES[options.type]
-        self.a = csr(row, column, shape, 1 / options.degree, dtype)
-        self.at = csr(column, row, shape[::-1], 1 / options.degree, dtype)
+        self.pieces = [self.both(row, column, shape, options)]
+
+    @staticmethod
+    def both(row, column, shape, options):
+        value, dtype = 1 / options.degree, TYPES[options.type]
+        return csr(row, column, shape, value, dtype), csr(column, row, shape[::-1], value, dtype)
+
+    def cut(self, row, column, options):
+        """Piece q has the columns of the q-th part of each rank's rows, in the order in which these
+        are gathered."""
+        wide = self.per_row // options.pieces
+        owner, local = column // self.per_row, column % self.per_row
+        for q in range(options.pieces):
+            of = local // wide == q
+            self.pieces.append(self.both(row[of], owner[of] * wide + local[of] % wide,
+                                         (self.per_row, self.ranks.size * wide), options))
+
+    def to_float64(self):
+        self.pieces = [(a.double(), at.double()) for a, at in self.pieces]
 
     def mine(self, fetched):
         """Of the row parts that were fetched, in order, what A's part multiplies."""
@@ -149,14 +191,17 @@ def csr(row, column, shape, value, dtype):
 
 
 class Clock:
-    """Device time of the products of a step."""
+    """Device time of the products of a step; captured ones are not timed."""
     pairs = []
 
     @staticmethod
-    def product(a, b):
+    def product(a, b, onto=None):
+        """A B, or that added to `onto`."""
+        if torch.cuda.is_current_stream_capturing():
+            return a @ b if onto is None else torch.addmm(onto, a, b, out=onto)
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
-        c = a @ b
+        c = a @ b if onto is None else torch.addmm(onto, a, b, out=onto)
         end.record()
         Clock.pairs.append((begin, end))
         return c
@@ -169,21 +214,49 @@ class Clock:
 
 
 class Neighbours(torch.autograd.Function):
-    """A H of this rank's rows, H being parted by rows."""
+    """A H of this rank's rows, H being parted by rows: through the host, or in 1.5D."""
 
     @staticmethod
     def forward(ctx, h, graph):
         ctx.graph, ranks = graph, graph.ranks
         fetched = [ranks.fetch(h, k) for k in graph.fetched]
-        return ranks.add_up(Clock.product(graph.a, graph.mine(fetched)), ranks.row_group,
-                            ranks.copies)
+        return ranks.add_up(Clock.product(graph.pieces[0][0], graph.mine(fetched)),
+                            ranks.row_group, ranks.copies)
 
     @staticmethod
     def backward(ctx, grad):
         graph, ranks = ctx.graph, ctx.graph.ranks
         # Ranks of a row have the same gradient; each has other columns of A, that is rows of H.
-        whole = ranks.add_up(graph.spread(Clock.product(graph.at, grad.contiguous())))
+        product = Clock.product(graph.pieces[0][1], grad.contiguous())
+        if ranks.size == 1:
+            return product, None
+        whole = ranks.add_up(graph.spread(product))
         return whole[ranks.i * graph.per_row:(ranks.i + 1) * graph.per_row], None
+
+
+class NeighboursInPieces(torch.autograd.Function):
+    """The same in 1D by NCCL: all gathers are on their way before the first product, and each sum
+    of a gradient while the next product runs."""
+
+    @staticmethod
+    def forward(ctx, h, graph):
+        ctx.graph = graph
+        wide = graph.per_row // len(graph.pieces)
+        coming = [graph.ranks.gather(h[q * wide:(q + 1) * wide])
+                  for q in range(len(graph.pieces))]
+        out = None
+        for (a, _), (whole, work) in zip(graph.pieces, coming):
+            work.wait()  # of the stream, not of the host
+            out = Clock.product(a, whole, out)
+        return out
+
+    @staticmethod
+    def backward(ctx, grad):
+        graph, grad = ctx.graph, grad.contiguous()
+        going = [graph.ranks.scatter(Clock.product(at, grad)) for _, at in graph.pieces]
+        for _, work, _ in going:
+            work.wait()
+        return torch.cat([mine for mine, _, _ in going]).to(grad.dtype), None
 
 
 def dense_rows(seed, options, width, ranks):
@@ -198,34 +271,70 @@ def dense_rows(seed, options, width, ranks):
     return torch.cat(out)[begin % piece:begin % piece + per_row]
 
 
-def train(options, ranks, dtype):
-    graph = Graph(options, ranks)
-    x = dense_rows(3, options, options.features, ranks).to(dtype)
-    want = dense_rows(5, options, options.classes, ranks).to(dtype)
-    g = torch.Generator(device="cuda").manual_seed(11)
-    shapes = [(options.features, n) for n in (options.features, options.classes)]
-    weights = [torch.randn(*shape, generator=g, device="cuda").mul(0.1).requires_grad_()
-               for shape in shapes]
-    if dtype == torch.float64:
-        graph.a, graph.at = graph.a.double(), graph.at.double()
-        weights = [w.detach().double().requires_grad_() for w in weights]
-    losses, times, products = [], [], []
-    for step in range(options.steps):
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        h = torch.relu(Neighbours.apply(x @ weights[0].to(dtype), graph))
-        out = Neighbours.apply(h @ weights[1].to(dtype), graph)
-        wide = torch.float64 if dtype == torch.float64 else torch.float32
-        loss = (out.to(wide) - want.to(wide)).square().sum() / (options.nodes * options.classes)
+class Model:
+    """Two layers; a step leaves the loss of before it."""
+
+    def __init__(self, options, ranks, dtype):
+        self.options, self.ranks, self.dtype = options, ranks, dtype
+        self.graph = Graph(options, ranks)
+        self.x = dense_rows(3, options, options.features, ranks).to(dtype)
+        self.want = dense_rows(5, options, options.classes, ranks).to(dtype)
+        in_pieces = ranks.size > 1 and ranks.copies == 1 and not ranks.host
+        self.neighbours = NeighboursInPieces if in_pieces else Neighbours
+        g = torch.Generator(device="cuda").manual_seed(11)
+        shapes = [(options.features, n) for n in (options.features, options.classes)]
+        weights = [torch.randn(*shape, generator=g, device="cuda").mul(0.1) for shape in shapes]
+        if dtype == torch.float64:
+            self.graph.to_float64()
+            weights = [w.double() for w in weights]
+        self.weights = [w.requires_grad_() for w in weights]
+
+    def step(self):
+        ranks, options, weights = self.ranks, self.options, self.weights
+        apply = self.neighbours.apply
+        h = torch.relu(apply(self.x @ weights[0].to(self.dtype), self.graph))
+        out = apply(h @ weights[1].to(self.dtype), self.graph)
+        wide = torch.float64 if self.dtype == torch.float64 else torch.float32
+        loss = (out.to(wide) - self.want.to(wide)).square().sum()
+        loss = loss / (options.nodes * options.classes)
         loss.backward()
         with torch.no_grad():
             for w in weights:
                 # Copies of a row have the same rows of H, so each counts its part of the sum.
                 w -= 10 * ranks.add_up(w.grad) / ranks.copies
                 w.grad = None
-        losses.append(float(ranks.add_up(loss.detach())) / ranks.copies)
+        return ranks.add_up(loss.detach()) / ranks.copies
+
+
+WARM = 3  # steps before one is captured
+
+
+def captured(model):
+    """A step as a graph."""
+    graph = torch.cuda.CUDAGraph()
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph):
+        loss = model.step()
+
+    def replay():
+        graph.replay()
+        return loss
+
+    return replay
+
+
+def train(options, ranks, dtype):
+    model = Model(options, ranks, dtype)
+    step, losses, times, products = model.step, [], [], []
+    for number in range(options.steps):
+        if options.graphs and number == WARM:
+            step = captured(model)
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        loss = step()
         torch.cuda.synchronize()
         times.append((time.perf_counter() - begin) * 1e6)
+        losses.append(float(loss))
         products.append(Clock.spent_us())
     half = len(times) // 2
     us = sorted(times[half:])[len(times[half:]) // 2]
@@ -247,10 +356,12 @@ def main():
     if options.compare:
         return compare(*options.compare)
     ranks = Ranks(options)
-    options.nodes -= options.nodes % (PIECES * ranks.size)
+    options.nodes -= options.nodes % (PIECES * ranks.size * options.pieces)
     losses, us, share = train(options, ranks, TYPES[options.type])
     if ranks.rank == 0:
-        print(f"value us_a_step={us:.1f}\nvalue product_share={share:.3f}", flush=True)
+        print(f"value us_a_step={us:.1f}", flush=True)
+        if not options.graphs:
+            print(f"value product_share={share:.3f}", flush=True)
         check(losses[-1] < losses[0], f"losses fall, from {losses[0]:.6g} to {losses[-1]:.6g}")
         if options.out:
             with open(options.out, "w", encoding="utf-8") as f:

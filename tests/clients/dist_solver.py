@@ -7,6 +7,8 @@
   --side N        a grid of N x N x N points, seven of which each row of A has (96)
   --columns K     right-hand sides that are solved for at once (32)
   --type f32|f64, --tolerance T, --seed K
+  --halo WAY      how planes are exchanged: nccl, on the device; mpi, by an MPI that takes device
+                  memory; host, through copies (default: nccl where each rank has a device)
   -o FILE         iterations and the norm of X;  --compare A B TOLERANCE: of two runs
 
 Each rank has rows of A, and columns for its own planes and one on either side, which are exchanged
@@ -37,6 +39,9 @@ class Alone:
     def exchange(self, down, up):
         return numpy.zeros_like(down), numpy.zeros_like(up)
 
+    def tell(self, what):
+        return what
+
 
 class ByMpi:
     def __init__(self, mpi):
@@ -53,10 +58,17 @@ class ByMpi:
         null = self.mpi.PROC_NULL
         before = self.rank - 1 if self.rank > 0 else null
         behind = self.rank + 1 if self.rank + 1 < self.size else null
-        below, above = numpy.zeros_like(down), numpy.zeros_like(up)
+        arrays = cupy.get_array_module(down)
+        below, above = arrays.zeros_like(down), arrays.zeros_like(up)
+        if arrays is cupy:  # MPI does not wait for what a stream has to do yet
+            cupy.cuda.get_current_stream().synchronize()
         self.comm.Sendrecv(up, behind, 0, below, before, 0)
         self.comm.Sendrecv(down, before, 1, above, behind, 1)
         return below, above
+
+    def tell(self, what):
+        """What rank 0 has."""
+        return self.comm.bcast(what, 0)
 
 
 class ByTorch:
@@ -83,6 +95,68 @@ class ByTorch:
             w.wait()
         return below, above
 
+    def tell(self, what):
+        box = [what]
+        self.dist.broadcast_object_list(box, 0)
+        return box[0]
+
+
+class ByHost:
+    """Planes go through the host."""
+    name = "host"
+
+    def __init__(self, comm):
+        self.comm = comm
+
+    def exchange(self, down, up):
+        below, above = self.comm.exchange(*(numpy.ascontiguousarray(cupy.asnumpy(x))
+                                            for x in (down, up)))
+        return cupy.asarray(below), cupy.asarray(above)
+
+
+class OnDevice:
+    """By the communicator's own exchange, of device memory."""
+    name = "mpi"
+
+    def __init__(self, comm):
+        self.comm = comm
+
+    def exchange(self, down, up):
+        return self.comm.exchange(cupy.ascontiguousarray(down), cupy.ascontiguousarray(up))
+
+
+class ByNccl:
+    """On the current stream; nobody waits on the host."""
+    name = "nccl"
+
+    def __init__(self, comm):
+        from cupy.cuda import nccl
+        self.nccl, self.rank, self.size = nccl, comm.rank, comm.size
+        unique = comm.tell(nccl.get_unique_id() if comm.rank == 0 else None)
+        self.link = nccl.NcclCommunicator(comm.size, unique, comm.rank)
+
+    def exchange(self, down, up):
+        down, up = cupy.ascontiguousarray(down), cupy.ascontiguousarray(up)
+        below, above = cupy.zeros_like(down), cupy.zeros_like(up)
+        kind = {"f": self.nccl.NCCL_FLOAT32, "d": self.nccl.NCCL_FLOAT64}[down.dtype.char]
+        stream = cupy.cuda.get_current_stream().ptr
+        self.nccl.groupStart()
+        for other, give, take in ((self.rank - 1, down, below), (self.rank + 1, up, above)):
+            if 0 <= other < self.size:
+                self.link.send(give.data.ptr, give.size, kind, other, stream)
+                self.link.recv(take.data.ptr, take.size, kind, other, stream)
+        self.nccl.groupEnd()
+        return below, above
+
+
+def halo_of(comm, way):
+    alone = cupy.cuda.runtime.getDeviceCount() < comm.size  # NCCL wants a device for each rank
+    if way is None:
+        way = "host" if comm.size == 1 or alone or not cupy.cuda.nccl.available else "nccl"
+    if way == "mpi" and not isinstance(comm, ByMpi):
+        sys.exit("dist_solver.py: --halo mpi needs mpi4py")
+    return {"host": ByHost, "mpi": OnDevice, "nccl": ByNccl}[way](comm)
+
 
 def ranks():
     try:
@@ -97,8 +171,8 @@ def ranks():
 class Grid:
     """This rank's planes, and A's rows of them."""
 
-    def __init__(self, options, comm):
-        self.comm, self.side = comm, options.side
+    def __init__(self, options, comm, halo):
+        self.comm, self.halo, self.side = comm, halo, options.side
         self.planes = options.side // comm.size
         self.plane = options.side * options.side
         self.rows = self.planes * self.plane
@@ -120,11 +194,9 @@ class Grid:
         self.a = sparse.coo_matrix(entries, (self.rows, self.rows + 2 * self.plane)).tocsr()
 
     def with_neighbours(self, x):
-        down, up = cupy.asnumpy(x[:self.plane]), cupy.asnumpy(x[-self.plane:])
-        below, above = self.comm.exchange(numpy.ascontiguousarray(down),
-                                          numpy.ascontiguousarray(up))
+        below, above = self.halo.exchange(x[:self.plane], x[-self.plane:])
         out = cupy.empty((self.rows + 2 * self.plane, x.shape[1]), x.dtype, order="F")
-        out[:self.plane], out[-self.plane:] = cupy.asarray(below), cupy.asarray(above)
+        out[:self.plane], out[-self.plane:] = below, above
         out[self.plane:-self.plane] = x
         return out
 
@@ -203,6 +275,7 @@ def main():
     p.add_argument("--tolerance", type=float)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("-o", dest="out")
+    p.add_argument("--halo", choices=["nccl", "mpi", "host"])
     p.add_argument("--compare", nargs=3)
     options = p.parse_args()
     if options.compare:
@@ -211,7 +284,7 @@ def main():
     if options.side % comm.size:
         sys.exit(f"dist_solver.py: {options.side} planes are not {comm.size} parts")
     cupy.cuda.Device(comm.rank % cupy.cuda.runtime.getDeviceCount()).use()
-    grid = Grid(options, comm)
+    grid = Grid(options, comm, halo_of(comm, options.halo))
     b = right_sides(grid, options)
     tolerance = options.tolerance or {"f32": 1e-4, "f64": 1e-9}[options.type]
     x, iterations, times = block_cg(grid, b, tolerance)
@@ -222,7 +295,8 @@ def main():
     if comm.rank == 0:
         half = sorted(times[len(times) // 2:])
         print(f"value iterations={iterations}\nvalue us_an_iteration={half[len(half) // 2]:.1f}\n"
-              f"value product_share={product_us / sum(times):.3f}", flush=True)
+              f"value product_share={product_us / sum(times):.3f}\nhalo by {grid.halo.name}",
+              flush=True)
         check(error <= 10 * tolerance,
               f"{comm.size} ranks, {iterations} iterations: the residual is {error:.2g} of the "
               f"right side ({10 * tolerance:.2g} may be)")

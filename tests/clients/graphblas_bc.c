@@ -1,5 +1,5 @@
-/* graphblas_bc.c: betweenness of an undirected graph's nodes from some sources at once (Brandes), in
-   plain GraphBLAS, with the products of LAGraph's LAGr_Betweenness.
+/* graphblas_bc.c: betweenness of an undirected graph's nodes from some sources at once (Brandes),
+   in plain GraphBLAS, with the products of LAGraph's LAGr_Betweenness.
 
      forward    S[d] = pattern of F;  P += F;  F<!P,struct,replace> = F S      PLUS_FIRST of FP64
      backward   W<S[d]> = B ./ P;  W<S[d-1],struct,replace> = W S';  B += W .* P
@@ -109,8 +109,8 @@ static double betweenness(const struct graph *g, int sources)
   return sum;
 }
 
-/* Brandes' dependencies of one source, added up: the sum of path lengths less the nodes reached, for
-   a node counts once for each node behind it on a path.  */
+/* Brandes' dependencies of one source, added up: the sum of path lengths less the nodes reached,
+   for a node counts once for each node behind it on a path.  */
 static double expected_sum(const struct graph *g, int sources)
 {
   int64_t *level = must(malloc((size_t)g->nodes * sizeof *level + 1));

@@ -69,7 +69,8 @@ def convolution(rng, rows, columns):
     b = full(x)
     result, seconds = best_of(lambda: a.mxm(b, semiring.plus_times).new())
     exact = sum_over_edges(rows, columns, weights.astype(float), x.astype(float))
-    check("graph convolution, FP32", np.abs(dense(result) - exact).max() / exact.max(), 1e-5, seconds)
+    error = np.abs(dense(result) - exact).max() / exact.max()
+    check("graph convolution, FP32", error, 1e-5, seconds)
 
 
 def pagerank(rng, rows, columns):
@@ -84,7 +85,8 @@ def pagerank(rng, rows, columns):
 
     result, seconds = best_of(step)
     exact = sum_over_edges(columns, rows, np.ones(len(rows)), x)
-    check("batched PageRank step, FP64", np.abs(dense(result) - exact).max() / exact.max(), 1e-13, seconds)
+    error = np.abs(dense(result) - exact).max() / exact.max()
+    check("batched PageRank step, FP64", error, 1e-13, seconds)
 
 
 def sampled(rng, rows, columns):

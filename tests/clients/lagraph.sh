@@ -6,8 +6,8 @@
 #   SHUNT_GRAPHBLAS_SO   the library to preload
 #   LAGRAPH_ROUNDS       times each, in turns (1); the least CPU time of each is told
 #
-# LAGraph 1.1.4 and 1.1.5 build against Debian's GraphBLAS with -DGRAPHBLAS_LIBRARY=.../libgraphblas.so
-# and -DGRAPHBLAS_INCLUDE_DIR=/usr/include.
+# LAGraph 1.1.4 and 1.1.5 build against Debian's GraphBLAS with
+# -DGRAPHBLAS_LIBRARY=.../libgraphblas.so and -DGRAPHBLAS_INCLUDE_DIR=/usr/include.
 set -u
 folder=${1:-}
 library=${SHUNT_GRAPHBLAS_SO:-}

@@ -235,8 +235,8 @@ def pruned_mlp():
 
 def main():
     torch.backends.cuda.matmul.allow_tf32 = False
-    for part in (products, layouts, complex_numbers, changes_in_place, recycled_addresses, graphs, sampled, backward,
-                 pruned_mlp):
+    for part in (products, layouts, complex_numbers, changes_in_place, recycled_addresses, graphs,
+                 sampled, backward, pruned_mlp):
         attempt(part.__name__, part)
     torch.cuda.synchronize()
     finish()

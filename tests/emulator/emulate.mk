@@ -2,7 +2,8 @@
 #
 #   make -f tests/emulator/emulate.mk B=/tmp/b NAMES=test_csr_spmm program
 #
-# leaves B/test_csr_spmm; `runs` also runs it, its output and status go to B/logs/test_csr_spmm.SEED.
+# leaves B/test_csr_spmm; `runs` also runs it, its output and status go to
+# B/logs/test_csr_spmm.SEED.
 #
 #   tests/gpu/*/NAME.cu (or .c) --\
 #   B/libemulated.a              ---> B/NAME
@@ -12,8 +13,8 @@
 # what a test needs.  Sources in .cu are rewritten and compiled as C++, those in .c as C.
 #
 #   NAMES      the tests
-#   SOURCE_<name>  a test's source, if it is not in tests/gpu: a path below the top of the tree, or an
-#              absolute one
+#   SOURCE_<name>  a test's source, if it is not in tests/gpu: a path below the top of the tree, or
+#              an absolute one
 #   ARCHIVE    the archive; empty: what is linked needs none of it
 #   SEEDS, TEST_SECONDS   of `runs`: orders of threads and blocks, the longest time of one
 #   B          objects and programs
@@ -39,18 +40,19 @@ C_FLAGS = -std=gnu11 -O2 -g1 -fopenmp -I$(here)/include -I$(top)
 below = $(patsubst $(top)/%,%,$(shell find $(addprefix $(top)/,$(1)) -name '$(2)'))
 
 # Left out: conv/read has no twin on a device; no_cuda.c stands for the engine that is here; table.c
-# wants every route, and cuBLAS with the dense one (no_routes.c stands for it); packed.c holds matrices
-# by objects of CUDA graphs, which the emulator has not; device_memory.c calls the driver;
+# wants every route, and cuBLAS with the dense one (no_routes.c stands for it); packed.c holds
+# matrices by objects of CUDA graphs, which the emulator has not; device_memory.c calls the driver;
 # tune_machine.c asks for its version.
-BACKEND = backend/native backend/graphblas/gpu backend/log backend/options backend/plan backend/routes
+BACKEND = backend/native backend/graphblas/gpu backend/log backend/options backend/plan \
+  backend/routes
 LEFT_OUT = conv/read/% backend/native/no_cuda.c backend/routes/table.c backend/plan/packed.c \
   backend/plan/memory/device_memory.c backend/plan/tune_machine.c
 ARCHIVED := $(call below,kernels conv $(BACKEND) tests/bench/ablation,*.cu) \
   $(filter-out $(LEFT_OUT),$(call below,kernels conv $(BACKEND),*.c))
 REWRITTEN := $(addprefix $(B)/tree/,$(filter-out kernels/ptx/%,\
   $(call below,kernels conv tests/gpu tests/bench/ablation,*.cuh)))
-EMULATOR := $(patsubst %,$(B)/o/tests/emulator/%.o,fibers.cpp grid.cpp memory.cpp report.cpp runtime.cpp \
-  runtime_launch.cpp runtime_memory.cpp runtime_streams.cpp streams.cpp)
+EMULATOR := $(patsubst %,$(B)/o/tests/emulator/%.o,fibers.cpp grid.cpp memory.cpp report.cpp \
+  runtime.cpp runtime_launch.cpp runtime_memory.cpp runtime_streams.cpp streams.cpp)
 source_of = $(or $(SOURCE_$(1)),$(patsubst $(top)/%,%,$(wildcard \
   $(top)/tests/gpu/*/$(1).cu $(top)/tests/gpu/*/$(1).c)))
 # Absolute sources come into the tree by their last name.
@@ -77,7 +79,7 @@ $(B)/logs/$(1).$(2): $(B)/$(1)
 endef
 $(foreach n,$(NAMES),$(foreach s,$(SEEDS),$(eval $(call run,$(n),$(s)))))
 
-# ---- objects ---------------------------------------------------------------------------------------
+# ---- objects -------------------------------------------------------------------------------------
 .PRECIOUS: $(B)/tree/%
 .PHONY: program runs
 $(B)/tree/%: $(top)/% $(here)/rewrite.py

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""rewrite.py TO FILE...: CUDA sources for g++, line by line, as tests/emulator/include/emulator.h says.
+"""rewrite.py TO FILE...: CUDA sources for g++, line by line.
 
+tests/emulator/include/emulator.h says what for.
 Writes TO/<path of FILE below the top of the tree>.  What changes, and what it becomes:
 
   k<<<g, b, s, t>>>(x)              emulator::launcher(k, g, b, s, t)(x)
   __shared__ T x[n];                a reference into the block's shared memory
   extern __shared__ T x[];          a pointer to the launch's shared memory
   __global__ void k(..) {           and emulator::enter_kernel(name, launch bounds);
-  reinterpret_cast<const void *>(k) emulator::kernel_address(k): cudaLaunchKernel has to know k's types
+  reinterpret_cast<const void *>(k) emulator::kernel_address(k): cudaLaunchKernel has to know k's
+                                    types
   asm("" : .. )                     nothing: a hint to the compiler
-  asm("an instruction" : .. )       an error: it belongs behind a wrapper in kernels/ptx/, which has a
-                                    twin in tests/emulator/kernels/ptx/
+  asm("an instruction" : .. )       an error: it belongs behind a wrapper in kernels/ptx/, which has
+                                    a twin in tests/emulator/kernels/ptx/
 """
 import os
 import re
@@ -159,7 +161,8 @@ def rewrite_asm(text):
             continue
         end = closing(text, m.end() - 1)
         body = text[m.end():end]
-        code = ''.join(re.findall(r'"((?:[^"\\]|\\.)*)"', re.match(r'(?:\s*"(?:[^"\\]|\\.)*")*', body).group()))
+        strings = re.match(r'(?:\s*"(?:[^"\\]|\\.)*")*', body).group()
+        code = ''.join(re.findall(r'"((?:[^"\\]|\\.)*)"', strings))
         if code:
             raise Bad('an instruction outside of kernels/ptx: ' + code)
         out += text[done:m.start()] + lines('(void)0', text[m.start():end + 1])
@@ -181,7 +184,8 @@ def main():
     to_tree, *paths = sys.argv[1:]
     for path in paths:
         path = os.path.abspath(path)
-        name = os.path.relpath(path, TOP) if path.startswith(TOP + os.sep) else os.path.basename(path)
+        inside = path.startswith(TOP + os.sep)
+        name = os.path.relpath(path, TOP) if inside else os.path.basename(path)
         text = open(path).read()
         try:
             text = rewrite(text)

@@ -3,7 +3,8 @@
 #
 #   CXX, CC, MAKE, PYTHON   compilers, GNU make, python3
 #   builddir       objects and programs go to builddir/emulated, and stay there (TMPDIR)
-#   SEEDS          the orders of threads and blocks that each test runs with ("1"; of one's own: "1 2")
+#   SEEDS          the orders of threads and blocks that each test runs with ("1"; of one's own:
+#                  "1 2")
 #   TESTS          which of tests/gpu (all that can run here)
 #   JOBS           how many compile, and run, beside each other (as many as there are processors)
 #   TEST_SECONDS   of one run of one test, at most (1500)
@@ -59,7 +60,8 @@ if ! $CXX -std=c++17 -fsanitize=address,alignment -o "$work/logs/probe" "$work/l
   skip "$CXX has no AddressSanitizer"
   finish
 fi
-if ! make_all NAMES="test_emulator wrong_kernels" SOURCE_test_emulator=tests/emulator/test_emulator.cu \
+if ! make_all NAMES="test_emulator wrong_kernels" \
+  SOURCE_test_emulator=tests/emulator/test_emulator.cu \
   SOURCE_wrong_kernels=tests/emulator/wrong_kernels.cu ARCHIVE= program \
   >"$work/logs/test_emulator.build" 2>&1; then
   not_ok "test_emulator compiles" "$work/logs/test_emulator.build"

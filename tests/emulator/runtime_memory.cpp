@@ -95,6 +95,14 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *)
 {
   return cudaSuccess;
 }
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *value)
+{
+  return memset(value, 0, sizeof(uint64_t)), cudaSuccess;
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t)
+{
+  return cudaSuccess;
+}
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
   return delete pool, cudaSuccess;

@@ -1,6 +1,6 @@
 /* fuzz_integers.c: libshunt's functions of integers (backend/shunt.h) on the host, called as the
-   bytes say: a matrix that is one or not, of any width, dense operands of which one may be described
-   wrongly.
+   bytes say: a matrix that is one or not, of any width, dense operands of which one may be
+   described wrongly.
 
      what is given                            what is expected
      a matrix of the width it says            a packed copy; its products, to the bit
@@ -11,6 +11,7 @@
    them.  */
 #include "kernels/srbcrs/host_srbcrs_integers.h" /* before shunt.h, which leaves its own out */
 
+#include <math.h>
 #include <stdbool.h>
 
 #include "backend/shunt.h"
@@ -52,7 +53,9 @@ struct matrix {
 
 static void store(struct matrix *m, int64_t p, int x)
 {
-  m->value[p] = m->a.value_type == SHUNT_I16 ? (int16_t)x : (int8_t)x;
+  m->value[p] = m->a.value_type == SHUNT_I16  ? (int16_t)x
+                : m->a.value_type == SHUNT_U8 ? (uint8_t)x
+                                              : (int8_t)x;
   if (m->a.value_type == SHUNT_I16)
     ((int16_t *)m->a.values)[p] = (int16_t)x;
   else
@@ -80,6 +83,7 @@ static void make_matrix(struct matrix *m)
                           .index_type = SHUNT_I32,
                           .value_type = m->bits == 16 ? SHUNT_I16 : SHUNT_I8,
                           .base = below(2)};
+  if (m->bits == 8 && a->rows % 3 == 0) a->value_type = SHUNT_U8;
   m->offsets = room_for((size_t)(a->rows + 1) * sizeof *m->offsets);
   m->columns = room_for((size_t)a->rows * MOST_IN_ROW * sizeof *m->columns);
   a->values = room_for((size_t)a->rows * MOST_IN_ROW * 2);
@@ -200,6 +204,49 @@ static void call_sddmm(const struct matrix *m, const struct shunt_packed_integer
   for (int i = 0; i < 2; i++) free((void *)(uintptr_t)right[i].values);
 }
 
+/* Scores of all kinds of floats, NaN among them. */
+static float *make_scores(size_t places)
+{
+  static const float odd[] = {NAN, INFINITY, -INFINITY, 3e38f, -3e38f, 0};
+  float *scores = room_for(places * sizeof *scores);
+  for (size_t i = 0; i < places; i++)
+    scores[i] = below(40) == 1 ? odd[below(6)] : (float)(take() - 128) / 8;
+  return scores;
+}
+
+/* Weights and scales that are no negative numbers. */
+static void expect_weights(const struct matrix *m, size_t places, const uint8_t *weights,
+                           const float *scales)
+{
+  for (size_t i = 0; m->a.value_type == SHUNT_I8 && i < places; i++) FUZZ_EXPECT(weights[i] < 128);
+  for (int64_t i = 0; i < m->a.rows; i++) {
+    FUZZ_EXPECT(!(scales[i] < 0) && !isinf(scales[i]));
+    if (m->offsets[i] == m->offsets[i + 1]) FUZZ_EXPECT(scales[i] == 0);
+  }
+}
+
+static void call_softmax(const struct matrix *m, const struct shunt_packed_integers *p)
+{
+  static const int widths[] = {16, 8, 4};
+  struct shunt_packed_integers_info info;
+  shunt_packed_integers_describe(p, &info);
+  float *scores = make_scores(info.places);
+  const size_t bytes = info.places * 2, scale_bytes = (size_t)m->a.rows * sizeof(float);
+  uint8_t *weights = room_for(bytes), *before = room_for(bytes + scale_bytes);
+  float *scales = room_for(scale_bytes);
+  const int wrong = below(3) == 1 ? 1 + below(5) : 0;
+  const shunt_status s =
+      shunt_integer_softmax(p, 0.5f, wrong == 1 ? NULL : scores + (wrong == 2),
+                            wrong == 3 ? take() * 2 + 1 : widths[below(3)], weights + (wrong == 4),
+                            wrong == 5 ? NULL : scales, NULL);
+  FUZZ_EXPECT((s == SHUNT_OK) == (!wrong && m->bits != 4));
+  if (s == SHUNT_OK)
+    expect_weights(m, info.places, weights, scales);
+  else
+    FUZZ_EXPECT(memcmp(weights, before, bytes) == 0 && memcmp(scales, before, scale_bytes) == 0);
+  free(scores), free(weights), free(before), free(scales);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   static const int heights[] = {0, 2, 4, 8};
@@ -216,6 +263,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (p && is_matrix(&m)) {
     call_spmm(&m, p);
     call_sddmm(&m, p);
+    call_softmax(&m, p);
   }
   shunt_packed_integers_free(p);
   free_matrix(&m);

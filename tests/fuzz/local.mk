@@ -4,8 +4,9 @@
 #   make fuzz    by libFuzzer, FUZZ_SECONDS each, with the sanitizers of addresses and of undefined
 #                behaviour: new cases go to fuzzed/NAME, the output to fuzzed/NAME.log, a case that
 #                fails to fuzzed/NAME-crash-*; FUZZED="problem native": these alone
-check_PROGRAMS += %D%/fuzz_integers %D%/fuzz_native %D%/fuzz_problem %D%/fuzz_report
-FUZZED = integers native problem report
+check_PROGRAMS += %D%/fuzz_integers %D%/fuzz_native %D%/fuzz_problem %D%/fuzz_readers \
+  %D%/fuzz_report
+FUZZED = integers native problem readers report
 if HAVE_CUDA
 check_PROGRAMS += %D%/fuzz_options %D%/fuzz_tune
 FUZZED += options tune
@@ -20,10 +21,14 @@ endif
 %C%_fuzz_problem_SOURCES = %D%/replay.c %D%/fuzz_problem.c
 %C%_fuzz_problem_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_problem_LDADD = libshunt-problem.la -lm
+%C%_fuzz_readers_SOURCES = %D%/replay.c %D%/fuzz_readers.c
+%C%_fuzz_readers_CFLAGS = $(AM_CFLAGS)
+%C%_fuzz_readers_LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_fuzz_report_SOURCES = %D%/replay.c %D%/fuzz_report.c %D%/fuzz_file.c \
   backend/tool/report/report_json.c backend/tool/report/report_page.c \
-  backend/tool/report/report_upkeep.c \
-  backend/tool/report/report_read.c backend/tool/report/report_style.c \
+  backend/tool/report/report_upkeep.c backend/tool/report/report_merge.c \
+  backend/tool/report/report_ranks.c backend/tool/report/report_read.c \
+  backend/tool/report/report_style.c \
   backend/tool/report/report_timeline.c backend/tool/report/report_words.c \
   backend/tool/run_report.c backend/tool/tool_text.c
 %C%_fuzz_report_CFLAGS = $(AM_CFLAGS)
@@ -36,7 +41,7 @@ endif
 %C%_fuzz_tune_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_tune_LDADD = libshunt-problem.la -lm -lpthread
 
-# ---- by libFuzzer: what is tested is compiled anew, with the sanitizers ---------------------------------
+# ---- by libFuzzer: what is tested is compiled anew, with the sanitizers --------------------------
 CLANG = clang
 FUZZ_SECONDS = 300
 FUZZ_FLAGS = -g -O1 -std=gnu11 -w -fsanitize=fuzzer,address,undefined \
@@ -44,6 +49,7 @@ FUZZ_FLAGS = -g -O1 -std=gnu11 -w -fsanitize=fuzzer,address,undefined \
 FUZZ_integers = $(libshunt_native_la_SOURCES) $(libshunt_host_la_SOURCES)
 FUZZ_native = $(libshunt_native_la_SOURCES) $(libshunt_host_la_SOURCES)
 FUZZ_problem = $(libshunt_problem_la_SOURCES)
+FUZZ_readers = $(libshunt_host_la_SOURCES)
 FUZZ_report = $(libshunt_problem_la_SOURCES)
 FUZZ_tune = $(libshunt_problem_la_SOURCES)
 

@@ -29,6 +29,7 @@ import subprocess
 import sys
 
 FOLDERS = ("kernels", "conv", "backend", "tests/gpu")
+NAMES, NAME = 32, 200  # of the checks that failed in one program: so many are kept, and so much of each
 NO_SOURCES = (".o", ".lo", ".d", ".1")  # what is built, and the man page
 RESULT = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
 
@@ -80,6 +81,9 @@ def verify(root):
         return 1
     print(f"tests/gpu/report.json of {report['date']}, {report['device']}: {report['passed']} "
           f"passed, {report['failed']} failed, {report['skipped']} skipped")
+    for program, counts in report["programs"].items():
+        for name in counts.get("failures", []):
+            print(f"  failed in {program}: {name}")
     if report["digest"] == digest(root):
         return 1 if report["failed"] else 0
     print("it is about other source:")
@@ -133,8 +137,12 @@ def read_log(path):
         pass
     if not found or (status and not failed):
         failed += 1
-    return {"passed": passed, "failed": failed, "skipped": skipped, "status": status,
-            "seconds": seconds}
+    counts = {"passed": passed, "failed": failed, "skipped": skipped, "status": status,
+              "seconds": seconds}
+    names = [line[len("not ok - "):] for line in text.splitlines() if line.startswith("not ok - ")]
+    if names:
+        counts["failures"] = [name[:NAME] for name in names[:NAMES]]
+    return counts
 
 
 def add_up(report):

@@ -1,7 +1,8 @@
 #!/bin/sh
 # build_10x.sh FOLDER: GraphBLAS 10.0.1 out of Debian's suitesparse 7.10.1 source, built small
-# (no factory kernels, no JIT: 10 minutes on 2 cores) into FOLDER, and then the property and mutation tests
-# against it.  SHUNT_GRAPHBLAS_SO as in run.sh.  A second run finds what the first has built.
+# (no factory kernels, no JIT: 10 minutes on 2 cores) into FOLDER, and then the property and
+# mutation tests against it.  SHUNT_GRAPHBLAS_SO as in run.sh.  A second run finds what the first
+# has built.
 set -eu
 folder=${1:?usage: build_10x.sh FOLDER}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,8 +25,8 @@ common="$here/operand.c $here/seen.c $here/types.c $here/original.c"
 for program in property mutate; do
   more=
   [ $program != property ] ||
-    more="$here/case.c $here/compare.c $here/own_malloc.c $here/semiring.c $here/side.c $here/spoil.c
-      $here/tolerance.c"
+    more="$here/case.c $here/compare.c $here/own_malloc.c $here/semiring.c $here/side.c
+      $here/spoil.c $here/tolerance.c"
   ${CC:-cc} -O2 -g -std=gnu11 -I"$source/Include" -o "$program" "$here/$program.c" $common $more \
     -Lb -lgraphblas -Wl,-rpath,"$folder/b" -lm -ldl
 done
@@ -33,5 +34,6 @@ done
 # give the same twice without.
 taken=${library:+--taken 33}
 # shellcheck disable=SC2086
-env LD_PRELOAD="$library" SHUNT_ROUTES=host ./property --cases "${PROPERTY_CASES:-50000}" --own-malloc $taken
+env LD_PRELOAD="$library" SHUNT_ROUTES=host ./property --cases "${PROPERTY_CASES:-50000}" \
+  --own-malloc $taken
 env LD_PRELOAD="$library" SHUNT_ROUTES=host ./mutate --steps "${MUTATE_STEPS:-100000}"

@@ -12,7 +12,8 @@ listed() {
 }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for source in $(listed backend/graphblas GRAPHBLAS_SOURCES) $(listed kernels/semiring SEMIRING_HOST) \
+for source in $(listed backend/graphblas GRAPHBLAS_SOURCES) \
+  $(listed kernels/semiring SEMIRING_HOST) \
   $(listed backend/options OPTION_SOURCES) $(listed backend/plan HOST_PLAN_SOURCES) \
   $(listed backend/plan libshunt_problem_la_SOURCES) $(listed backend/loader LOADER_SOURCES) \
   $(listed backend/routes NO_ROUTES_SOURCES) \

@@ -121,7 +121,7 @@ disabled() {
 }
 check "without the host engine: the log says disabled" disabled
 
-# ---- costs nothing, changes nothing ---------------------------------------------------------------
+# ---- costs nothing, changes nothing --------------------------------------------------------------
 # At most 1200 instructions for a call that is handed on: 1021 take 170 to 190 ns.
 report env LD_PRELOAD="$library" "$work/cost" 1200
 unrelated() {

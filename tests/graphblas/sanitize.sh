@@ -6,9 +6,9 @@
 # ONLY=threads.
 #
 # The loops inside a call: the products under a sparse mask and steps of searches by their unit
-# tests, on omp_threads.c in libgomp's place, whose barriers ThreadSanitizer does not see.  Calls from
-# several threads at once: threads.c, where GraphBLAS and libgomp are not instrumented, so every thread runs its parallel
-# regions alone (OMP_NUM_THREADS=1).
+# tests, on omp_threads.c in libgomp's place, whose barriers ThreadSanitizer does not see.  Calls
+# from several threads at once: threads.c, where GraphBLAS and libgomp are not instrumented, so
+# every thread runs its parallel regions alone (OMP_NUM_THREADS=1).
 set -u
 seconds=${1:-300}
 cases=${2:-50000}
@@ -30,7 +30,8 @@ build() {
   name=$1
   shift
   mkdir -p "$work/$name"
-  sh "$here/build_library.sh" "$work/$name/libshunt-graphblas.so" -Wl,-soname,libshunt-graphblas.so "$@" || return 1
+  sh "$here/build_library.sh" "$work/$name/libshunt-graphblas.so" \
+    -Wl,-soname,libshunt-graphblas.so "$@" || return 1
   for program in property threads mutate; do
     sources=$here/$program.c
     for s in $programs; do sources="$sources $here/$s.c"; done
@@ -44,7 +45,8 @@ build() {
 check() {
   name=$1
   shift
-  if "$@" >"$work/out" 2>&1 && ! grep -v 'failed to allocate' "$work/out" | grep -q -E 'Sanitizer|runtime error'; then
+  if "$@" >"$work/out" 2>&1 && ! grep -v 'failed to allocate' "$work/out" |
+    grep -q -E 'Sanitizer|runtime error'; then
     echo "ok - $name: $(grep '^ok' "$work/out" | head -1 | cut -c6-)"
     passed=$((passed + 1))
   else
@@ -123,10 +125,11 @@ else
 fi
 if command -v valgrind >/dev/null && build plain; then
   OMP_NUM_THREADS=2 valgrind --leak-check=full --show-leak-kinds=definite,indirect \
-    --num-callers=40 --log-file="$work/valgrind" "$work/plain/property" --cases 400 >"$work/out" 2>&1
+    --num-callers=40 --log-file="$work/valgrind" "$work/plain/property" --cases 400 \
+    >"$work/out" 2>&1
   # Records of what lies in the library: leaks and bad accesses alike.
-  awk -v RS='\n==[0-9]+== \n' '/libshunt-graphblas|backend\/graphblas|kernels\/host/ && /lost|Invalid|uninitialised/' \
-    "$work/valgrind" >"$work/records"
+  awk -v RS='\n==[0-9]+== \n' '/libshunt-graphblas|backend\/graphblas|kernels\/semiring/ &&
+    /lost|Invalid|uninitialised/' "$work/valgrind" >"$work/records"
   check "valgrind finished" grep -q 'ERROR SUMMARY' "$work/valgrind"
   check "valgrind: $(grep -c . "$work/records") lines about the library" test ! -s "$work/records"
   [ ! -s "$work/records" ] || head -60 "$work/records" | sed 's/^/#   /'

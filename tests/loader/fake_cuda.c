@@ -48,6 +48,57 @@ cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t s)
   CALLED(fake_runtime);
   return allocate(out, bytes, (unsigned long long)(uintptr_t)s);
 }
+cudaError_t cudaMallocAsync_ptsz(void **out, size_t bytes, cudaStream_t s)
+{
+  CALLED(fake_runtime);
+  return allocate(out, bytes, (unsigned long long)(uintptr_t)s + 100);
+}
+cudaError_t cudaMallocFromPoolAsync(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t s)
+{
+  CALLED(fake_runtime);
+  return allocate(out, bytes, (unsigned long long)((uintptr_t)pool + (uintptr_t)s));
+}
+cudaError_t cudaMallocFromPoolAsync_ptsz(void **out, size_t bytes, cudaMemPool_t pool,
+                                         cudaStream_t s)
+{
+  CALLED(fake_runtime);
+  return allocate(out, bytes, (unsigned long long)((uintptr_t)pool + (uintptr_t)s) + 100);
+}
+cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height)
+{
+  CALLED(fake_runtime);
+  *pitch = width;
+  return allocate(out, width * height, 0);
+}
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent e)
+{
+  CALLED(fake_runtime);
+  return allocate(&out->ptr, e.width * e.height * e.depth, 0);
+}
+cudaError_t cudaMallocArray(cudaArray_t *out, const struct cudaChannelFormatDesc *f, size_t width,
+                            size_t height, unsigned flags)
+{
+  CALLED(fake_runtime);
+  return allocate((void **)out, (size_t)f->x * width * height, flags);
+}
+cudaError_t cudaMalloc3DArray(cudaArray_t *out, const struct cudaChannelFormatDesc *f,
+                              struct cudaExtent e, unsigned flags)
+{
+  CALLED(fake_runtime);
+  return allocate((void **)out, (size_t)f->x * e.width * e.height * e.depth, flags);
+}
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *out,
+                                     const struct cudaChannelFormatDesc *f, struct cudaExtent e,
+                                     unsigned levels, unsigned flags)
+{
+  CALLED(fake_runtime);
+  return allocate((void **)out, (size_t)f->x * e.width * e.height * e.depth, flags + levels);
+}
+cudaError_t cudaFreeAsync_ptsz(void *memory, cudaStream_t s)
+{
+  CALLED(fake_runtime);
+  return give_back(memory, (unsigned long long)(uintptr_t)s + 100);
+}
 cudaError_t cudaMallocManaged(void **out, size_t bytes, unsigned flags)
 {
   CALLED(fake_runtime);
@@ -92,6 +143,38 @@ CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream s)
 {
   CALLED(fake_driver);
   return allocate(out, bytes, (unsigned long long)(uintptr_t)s);
+}
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *out, size_t bytes, CUstream s)
+{
+  CALLED(fake_driver);
+  return allocate(out, bytes, (unsigned long long)(uintptr_t)s + 100);
+}
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream s)
+{
+  CALLED(fake_driver);
+  return allocate(out, bytes, (unsigned long long)((uintptr_t)pool + (uintptr_t)s));
+}
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream s)
+{
+  CALLED(fake_driver);
+  return allocate(out, bytes, (unsigned long long)((uintptr_t)pool + (uintptr_t)s) + 100);
+}
+CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags)
+{
+  CALLED(fake_driver);
+  return allocate(out, bytes, flags);
+}
+CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t height,
+                            unsigned element)
+{
+  CALLED(fake_driver);
+  *pitch = width;
+  return allocate(out, width * height, element);
+}
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr memory, CUstream s)
+{
+  CALLED(fake_driver);
+  return give_back(memory, (unsigned long long)(uintptr_t)s + 100);
 }
 CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
                      const CUmemAllocationProp *prop, unsigned long long flags)

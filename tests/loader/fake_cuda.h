@@ -2,8 +2,19 @@
 #ifndef SHUNT_FAKE_CUDA_H
 #define SHUNT_FAKE_CUDA_H
 
+#include <cuda.h>
+#include <cuda_runtime_api.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* What programs call that were compiled for a default stream of each thread; no header declares
+   it. */
+__typeof__(cudaMallocAsync) cudaMallocAsync_ptsz;
+__typeof__(cudaMallocFromPoolAsync) cudaMallocFromPoolAsync_ptsz;
+__typeof__(cudaFreeAsync) cudaFreeAsync_ptsz;
+__typeof__(cuMemAllocAsync) cuMemAllocAsync_ptsz;
+__typeof__(cuMemAllocFromPoolAsync) cuMemAllocFromPoolAsync_ptsz;
+__typeof__(cuMemFreeAsync) cuMemFreeAsync_ptsz;
 
 #define FAKE_MEMORY 0x7000000ull
 

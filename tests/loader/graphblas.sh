@@ -51,7 +51,8 @@ build_all() {
     compile -o pages "$here/graphblas_pages.c" $graphblas &&
     compile -o startup "$here/graphblas_startup.c" $graphblas &&
     compile -I"$here/../.." -o loaded "$here/graphblas_loaded.c" -ldl &&
-    compile -I"$here/../.." -DSHUNT_WITHOUT_FIND_OBJECT -o loaded_old "$here/graphblas_loaded.c" -ldl &&
+    compile -I"$here/../.." -DSHUNT_WITHOUT_FIND_OBJECT -o loaded_old \
+      "$here/graphblas_loaded.c" -ldl &&
     compile -shared -o extension.so "$here/graphblas_extension.c" $graphblas &&
     second_copy
 }
@@ -72,7 +73,10 @@ taken() {
   env SHUNT_REPORT="$work/report" SHUNT_ROUTES=all "$@" || return 1
   got=$(awk -F '\t' '$1 ~ /^GrB_/ && $2 != "original" { n += $4 } END { print n + 0 }' report \
     2>/dev/null || echo 0)
-  [ "$got" = "$expected" ] || { echo "$got products taken instead of $expected"; cat report; return 1; }
+  [ "$got" = "$expected" ] && return 0
+  echo "$got products taken instead of $expected"
+  cat report
+  return 1
 }
 preload=LD_PRELOAD=$so
 fails() { ! "$@"; }
@@ -132,26 +136,30 @@ check "without Shunt" ./linked
 check "SHUNT_ROUTES=none: nothing taken" taken 0 "$preload" SHUNT_ROUTES=none ./linked
 check "SHUNT_DISABLE=1: nothing taken" taken 0 "$preload" SHUNT_DISABLE=1 ./linked
 check "SHUNT_DISABLE=1: nothing reported" [ ! -e report ]
-check "SHUNT_DISABLE=1: a program's own allocator" taken 0 "$preload" SHUNT_DISABLE=1 ./linked malloc
-check "SHUNT_DISABLE=1: two copies" taken 0 "$preload" SHUNT_DISABLE=1 ./driver ./extension.so ./other.so
+check "SHUNT_DISABLE=1: a program's own allocator" taken 0 \
+  "$preload" SHUNT_DISABLE=1 ./linked malloc
+check "SHUNT_DISABLE=1: two copies" taken 0 \
+  "$preload" SHUNT_DISABLE=1 ./driver ./extension.so ./other.so
 check "SHUNT_DISABLE=1: GraphBLAS returns to the program" env LD_PRELOAD="$so:./returns.so" \
   SHUNT_DISABLE=1 ./linked
-check "while Shunt is on, it does not" fails env LD_PRELOAD="$so:./returns.so" SHUNT_ROUTES=none ./linked
+check "while Shunt is on, it does not" fails env LD_PRELOAD="$so:./returns.so" SHUNT_ROUTES=none \
+  ./linked
 if [ -n "$shunt" ]; then
   export SHUNT_LIBDIR="$(dirname "$so")"
-  check "shunt run --strict --require host" env SHUNT_ROUTES=host "$shunt" run --strict --require host \
-    ./linked
-  check "... is not met by another engine" ends 123 "no call ran on cuda" env SHUNT_ROUTES=host "$shunt" \
-    run --require cuda ./linked
-  check "... nor by declined calls" ends 123 "GrB_mxm was left to the original" env SHUNT_ROUTES=none \
-    "$shunt" run --strict ./linked
+  check "shunt run --strict --require host" env SHUNT_ROUTES=host \
+    "$shunt" run --strict --require host ./linked
+  check "... is not met by another engine" ends 123 "no call ran on cuda" env SHUNT_ROUTES=host \
+    "$shunt" run --require cuda ./linked
+  check "... nor by declined calls" ends 123 "GrB_mxm was left to the original" \
+    env SHUNT_ROUTES=none "$shunt" run --strict ./linked
 fi
 check "GrB_mxm by the library's handle: not seen, works" taken 0 "$preload" ./linked handle
 check "a program's own allocator" taken 3 "$preload" ./linked malloc
 check "before GrB_init: the original's error" taken 0 "$preload" ./linked early
 check "extension, RTLD_LOCAL (Python)" taken 3 "$preload" ./driver ./extension.so
 check "two copies, each with its own products" taken 6 "$preload" ./driver ./extension.so ./other.so
-check "two copies, the second's allocator its own" taken 6 "$preload" ./driver ./extension.so ./own.so
+check "two copies, the second's allocator its own" taken 6 \
+  "$preload" ./driver ./extension.so ./own.so
 check "relinked with -lshunt-graphblas -lgraphblas" taken 3 ./relinked
 check "relinked, own allocator" taken 3 ./relinked malloc
 check "linked with -Wl,--wrap=GrB_mxm" taken 3 ./wrapped
@@ -173,7 +181,8 @@ check "python3 is not changed" same_with_preload python3 -c 'import json; print(
 check "git is not changed" same_with_preload git -C "$here" rev-parse --show-toplevel
 
 needs_only_libc() {
-  readelf -d "$so" | awk '/NEEDED/ { print $NF }' | grep -Ev 'lib(c|m|dl|rt|pthread|gomp)\.so|ld-linux' |
+  readelf -d "$so" | awk '/NEEDED/ { print $NF }' |
+    grep -Ev 'lib(c|m|dl|rt|pthread|gomp)\.so|ld-linux' |
     if read -r more; then echo "also needs $more"; false; fi
 }
 check "nothing needed but libc's family and libgomp" needs_only_libc
@@ -181,7 +190,9 @@ no_references() { ! nm -D --undefined-only "$so" | grep -E ' (w|U|v) (GrB|GxB|GB
 check "no reference to a symbol of GraphBLAS" no_references
 no_versions() { ! readelf -V "$so" | grep -q 'Version definition'; }
 check "no versions of its own" no_versions
-only_theirs() { ! nm -D --defined-only "$so" | grep -Ev ' (GrB_|GxB_|__wrap_G|shunt_options_warned$)'; }
+only_theirs() {
+  ! nm -D --defined-only "$so" | grep -Ev ' (GrB_|GxB_|__wrap_G|shunt_options_warned$)'
+}
 check "no other name is shown" only_theirs
 
 finish

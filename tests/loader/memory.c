@@ -2,11 +2,13 @@
 
      memory           preloaded, or alone: arguments, answers and errors are handed on, once each
      -DLOCAL          opens memory.so, RTLD_LOCAL, which is this file with -Dmain=run, and runs that
-     -DOURSELVES      backend/cusparse/allocations.c is in this program, with a stand-in for the rest of
-                      Shunt: memory that is given back is told of first, and an allocation that
-                      failed is tried again if Shunt gave something back, the runtime's last error
-                      being what it would have been.  A repeated question costs at most 500 ns.
+     -DOURSELVES      backend/cusparse/allocations.c is in this program, with a stand-in for the
+                      rest of Shunt: memory that is given back is told of first, and an allocation
+                      that failed is tried again if Shunt gave something back, the runtime's last
+                      error being what it would have been.  A repeated question costs at most 500
+                      ns.
                       With SHUNT_DISABLE=1 none of this.
+     memory N         (ourselves) the N-th allocation of Shunt's own fails
      memory direct    fails unless the originals return to this program: Shunt is switched off, or
                       not there  */
 #define _GNU_SOURCE /* dladdr */
@@ -29,6 +31,7 @@ int main(void)
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -50,6 +53,7 @@ static int frees_before; /* those that the originals had seen when we were told 
 #ifdef OURSELVES
 #include "backend/options/disable.h"
 #include "backend/plan/context.h"
+#include "backend/plan/fault.h"
 
 _Atomic signed char shunt_disabled_state;
 static bool disable;
@@ -115,6 +119,66 @@ static cudaError_t runtime_malloc_managed(void)
 {
   return cudaMallocManaged(&p, 8, cudaMemAttachGlobal);
 }
+static cudaError_t runtime_malloc_ptsz(void)
+{
+  return cudaMallocAsync_ptsz(&p, 8, NULL);
+}
+static cudaError_t runtime_malloc_pool(void)
+{
+  return cudaMallocFromPoolAsync(&p, 8, NULL, NULL);
+}
+static cudaError_t runtime_malloc_pool_ptsz(void)
+{
+  return cudaMallocFromPoolAsync_ptsz(&p, 8, NULL, NULL);
+}
+static cudaError_t runtime_malloc_pitch(void)
+{
+  size_t pitch;
+  return cudaMallocPitch(&p, &pitch, 4, 2);
+}
+static const struct cudaExtent cube = {2, 2, 2};
+static const struct cudaChannelFormatDesc bytes_of_8 = {.x = 8};
+static cudaError_t runtime_malloc_3d(void)
+{
+  struct cudaPitchedPtr q;
+  return cudaMalloc3D(&q, cube);
+}
+static cudaError_t runtime_malloc_array(void)
+{
+  cudaArray_t q;
+  return cudaMallocArray(&q, &bytes_of_8, 4, 2, 0);
+}
+static cudaError_t runtime_malloc_3d_array(void)
+{
+  cudaArray_t q;
+  return cudaMalloc3DArray(&q, &bytes_of_8, cube, 0);
+}
+static cudaError_t runtime_malloc_mipmapped(void)
+{
+  cudaMipmappedArray_t q;
+  return cudaMallocMipmappedArray(&q, &bytes_of_8, cube, 1, 0);
+}
+static CUresult driver_malloc_ptsz(void)
+{
+  return cuMemAllocAsync_ptsz(&d, 8, NULL);
+}
+static CUresult driver_malloc_pool(void)
+{
+  return cuMemAllocFromPoolAsync(&d, 8, NULL, NULL);
+}
+static CUresult driver_malloc_pool_ptsz(void)
+{
+  return cuMemAllocFromPoolAsync_ptsz(&d, 8, NULL, NULL);
+}
+static CUresult driver_malloc_managed(void)
+{
+  return cuMemAllocManaged(&d, 8, 1);
+}
+static CUresult driver_malloc_pitch(void)
+{
+  size_t pitch;
+  return cuMemAllocPitch_v2(&d, &pitch, 4, 2, 4);
+}
 static CUresult driver_malloc(void)
 {
   return cuMemAlloc_v2(&d, 8);
@@ -132,12 +196,18 @@ static CUresult driver_create(void)
 
 static void test_out_of_memory(void)
 {
-  cudaError_t (*const runtime[])(void) = {runtime_malloc, runtime_malloc_async,
-                                          runtime_malloc_managed};
-  CUresult (*const driver[])(void) = {driver_malloc, driver_malloc_async, driver_create};
-  for (int i = 0; i < 3; i++) {
+  cudaError_t (*const runtime[])(void) = {
+      runtime_malloc,       runtime_malloc_async,     runtime_malloc_managed,  runtime_malloc_ptsz,
+      runtime_malloc_pool,  runtime_malloc_pool_ptsz, runtime_malloc_pitch,    runtime_malloc_3d,
+      runtime_malloc_array, runtime_malloc_3d_array,  runtime_malloc_mipmapped};
+  CUresult (*const driver[])(void) = {
+      driver_malloc,      driver_malloc_async,     driver_create,       driver_malloc_ptsz,
+      driver_malloc_pool, driver_malloc_pool_ptsz, driver_malloc_pitch, driver_malloc_managed};
+  for (size_t i = 0; i < sizeof runtime / sizeof *runtime; i++) {
     try_again(runtime[i], true, 2, cudaSuccess);
     try_again(runtime[i], false, 1, cudaErrorMemoryAllocation);
+  }
+  for (size_t i = 0; i < sizeof driver / sizeof *driver; i++) {
     try_driver_again(driver[i], true, 2, CUDA_SUCCESS);
     try_driver_again(driver[i], false, 1, CUDA_ERROR_OUT_OF_MEMORY);
   }
@@ -240,11 +310,39 @@ static void test_handed_on(void)
   expect_allocated(r, cudaMalloc(&memory, 11) == cudaSuccess && memory == m, 11, 0);
   expect_allocated(r, cudaMallocAsync(&memory, 12, (cudaStream_t)5) == cudaSuccess, 12, 5);
   expect_allocated(r, cudaMallocManaged(&memory, 13, 2) == cudaSuccess, 13, 2);
+  size_t pitch = 0;
+  cudaArray_t array;
+  cudaMipmappedArray_t mipmapped;
+  struct cudaPitchedPtr pitched;
+  const struct cudaExtent cuboid = {2, 3, 5};
+  const struct cudaChannelFormatDesc eight = {.x = 8};
+  const cudaMemPool_t pool = (cudaMemPool_t)40;
+  expect_allocated(r, cudaMallocAsync_ptsz(&memory, 12, (cudaStream_t)5) == cudaSuccess, 12, 105);
+  expect_allocated(r, cudaMallocFromPoolAsync(&memory, 12, pool, (cudaStream_t)5) == cudaSuccess,
+                   12, 45);
+  expect_allocated(
+      r, cudaMallocFromPoolAsync_ptsz(&memory, 12, pool, (cudaStream_t)5) == cudaSuccess, 12, 145);
+  expect_allocated(r, cudaMallocPitch(&memory, &pitch, 4, 3) == cudaSuccess && pitch == 4, 12, 0);
+  expect_allocated(r, cudaMalloc3D(&pitched, cuboid) == cudaSuccess && pitched.ptr == m, 30, 0);
+  expect_allocated(r, cudaMallocArray(&array, &eight, 3, 2, 4) == cudaSuccess, 48, 4);
+  expect_allocated(r, cudaMalloc3DArray(&array, &eight, cuboid, 4) == cudaSuccess, 240, 4);
+  expect_allocated(r, cudaMallocMipmappedArray(&mipmapped, &eight, cuboid, 2, 4) == cudaSuccess,
+                   240, 6);
   expect_freed(r, cudaFree(m) == cudaSuccess, 0);
+  expect_freed(r, cudaFreeAsync_ptsz(m, (cudaStream_t)5) == cudaSuccess, 105);
   expect_freed(r, cudaFreeAsync(m, (cudaStream_t)5) == cudaSuccess, 5);
   expect_allocated(v, cuMemAlloc_v2(&at, 14) == CUDA_SUCCESS && at == FAKE_MEMORY, 14, 0);
   expect_allocated(v, cuMemAllocAsync(&at, 15, (CUstream)5) == CUDA_SUCCESS, 15, 5);
   expect_allocated(v, cuMemCreate(&h, 16, &prop, 4) == CUDA_SUCCESS, 16, 7);
+  expect_allocated(v, cuMemAllocAsync_ptsz(&at, 15, (CUstream)5) == CUDA_SUCCESS, 15, 105);
+  expect_allocated(
+      v, cuMemAllocFromPoolAsync(&at, 15, (CUmemoryPool)40, (CUstream)5) == CUDA_SUCCESS, 15, 45);
+  expect_allocated(
+      v, cuMemAllocFromPoolAsync_ptsz(&at, 15, (CUmemoryPool)40, (CUstream)5) == CUDA_SUCCESS, 15,
+      145);
+  expect_allocated(v, cuMemAllocManaged(&at, 15, 1) == CUDA_SUCCESS, 15, 1);
+  expect_allocated(v, cuMemAllocPitch_v2(&at, &pitch, 5, 3, 4) == CUDA_SUCCESS, 15, 4);
+  expect_freed(v, cuMemFreeAsync_ptsz(FAKE_MEMORY, (CUstream)5) == CUDA_SUCCESS, 105);
   expect_freed(v, cuMemFree_v2(FAKE_MEMORY) == CUDA_SUCCESS, 0);
   expect_freed(v, cuMemFreeAsync(FAKE_MEMORY, (CUstream)5) == CUDA_SUCCESS, 5);
   *r = (struct fake_calls){.to_fail = 1, .failure = cudaErrorMemoryAllocation};
@@ -258,6 +356,13 @@ int main(int argc, char **argv)
 {
   int version;
   direct = argc > 1 && strcmp(argv[1], "direct") == 0;
+#ifdef OURSELVES
+  if (argc > 1) {
+    shunt_fault_arm(atol(argv[1]));
+    test_handed_on();
+    return failures != 0;
+  }
+#endif
   /* References that show which copies this program uses. */
   EXPECT(cudaRuntimeGetVersion(&version) == cudaSuccess);
   EXPECT(cuDriverGetVersion(&version) == CUDA_SUCCESS);

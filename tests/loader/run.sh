@@ -89,7 +89,8 @@ build_all() {
     library wrap_whole_default.so "$here/wrap.c" -DWHOLE -DBY_DEFAULT &&
     library first.so "$here/next.c" -DNAME=next_first &&
     library second.so "$here/next.c" -DNAME=next_second &&
-    library library.so "$here/fake_library.c" $sources "$top/backend/cusparse/trampolines.c" -Wl,-z,defs \
+    library library.so "$here/fake_library.c" $sources \
+      "$top/backend/cusparse/trampolines.c" -Wl,-z,defs \
       -Wl,--version-script="$top/backend/cusparse/exports.map" &&
     library dlsym.so "$top/backend/cusparse/dlsym.c" \
       -Wl,--version-script="$top/backend/cusparse/dlsym.map" &&
@@ -196,7 +197,8 @@ disabled_matrix() {
   check "$level: without Shunt, the original returns to the program" $limited ./direct
   check "$level: the same of a program's memory" $limited ./memory direct
   check "$level, $entry_name: on, it does not" fails env LD_PRELOAD=$entry $limited ./direct
-  check "$level, $entry_name: on, nor of memory" fails env LD_PRELOAD=$entry $limited ./memory direct
+  check "$level, $entry_name: on, nor of memory" fails env LD_PRELOAD=$entry $limited ./memory \
+    direct
   row "SHUNT_DISABLE=1: the original returns to the program" $entry $off $limited ./direct
   row "SHUNT_DISABLE=1: the same of a program's memory" $entry $off $limited ./memory direct
   row "SHUNT_DISABLE=1: a program's memory, RTLD_LOCAL" $entry $off $limited ./memory_local
@@ -212,8 +214,8 @@ disabled_matrix() {
     row "SHUNT_DISABLE=1: dlsym(handle)" $entry:$dlsym $off $limited ./driver handle_unseen
 }
 
-# As where a wheel's copy and the system's are both preloaded: the first serves, the second is passed
-# by, and each call arrives, once.
+# As where a wheel's copy and the system's are both preloaded: the first serves, the second is
+# passed by, and each call arrives, once.
 two_copies() {
   cp "$real_entry" second.so || return 1
   both=./shunt.so:./second.so
@@ -251,9 +253,11 @@ strict_runs() {
     ./linked
   check "$level, shunt run --require csr" ends 123 "--require: no call ran on csr" "$shunt" run \
     --require csr ./linked
-  check "$level, the program's own failure goes before" ends 7 "--strict: cusparseSpMM" "$shunt" run \
+  check "$level, the program's own failure goes before" ends 7 "--strict: cusparseSpMM" \
+    "$shunt" run \
     --strict sh -c './linked; exit 7'
-  check "$level, shunt run, switched off" ends 0 "SHUNT_DISABLE=1" env SHUNT_DISABLE=1 "$shunt" run \
+  check "$level, shunt run, switched off" ends 0 "SHUNT_DISABLE=1" env SHUNT_DISABLE=1 \
+    "$shunt" run \
     --strict ./linked
 }
 # One line for the process, though two libraries of Shunt's may read the options.
@@ -344,6 +348,13 @@ inspect_dlsym() {
   check "$2: needs libc's family only" needs_libc_only "$1"
 }
 
+# The n-th of Shunt's own look-ups and allocations fails, for every n.
+memory_despite_faults() {
+  for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    $limited ./memory_ourselves $n || return
+  done
+}
+
 # ---- all of it ------------------------------------------------------------------------
 
 for level in -O0 -O2; do
@@ -361,6 +372,7 @@ for level in -O0 -O2; do
   sed -n 's/^# /# cost: /p' "$work/out"
   check "$level: the program's memory comes first" $limited ./memory_ourselves
   sed -n 's/^# /# cost: /p' "$work/out"
+  check "$level: the same where any one look-up of Shunt's own fails" memory_despite_faults
   check "$level: a program's memory, alone" $limited ./memory
   if [ -n "$real_entry" ]; then
     ln -s "$real_entry" shunt.so
@@ -384,6 +396,10 @@ done
 [ -z "$real_entry" ] || starts_fast
 [ -z "$real_entry" ] || inspect_entry "$real_entry" "libshunt-cusparse.so" \
   cudaMalloc cudaMallocAsync cudaMallocManaged cudaFree cudaFreeAsync \
+  cudaMallocAsync_ptsz cudaMallocFromPoolAsync cudaMallocFromPoolAsync_ptsz cudaMallocPitch \
+  cudaMalloc3D cudaMallocArray cudaMalloc3DArray cudaMallocMipmappedArray cudaFreeAsync_ptsz \
+  cuMemAllocAsync_ptsz cuMemAllocFromPoolAsync cuMemAllocFromPoolAsync_ptsz cuMemAllocManaged \
+  cuMemAllocPitch_v2 cuMemFreeAsync_ptsz \
   cuMemAlloc_v2 cuMemAllocAsync cuMemCreate cuMemFree_v2 cuMemFreeAsync shunt_options_warned
 [ -z "$real_dlsym" ] || inspect_dlsym "$real_dlsym" "libshunt-dlsym.so"
 [ -z "$real_entry" ] || [ -z "$real_graphblas" ] ||

@@ -1,9 +1,11 @@
 /* start.c: what a preload adds to the start of a program that has nothing to do with CUDA.
 
-     start US PRELOAD PROGRAM   the program is started 200 times without and with the preload, by turns
+     start US PRELOAD PROGRAM   the program is started 200 times without and with the preload, in
+                                turns
 
-   The bar: the least time of the processor with it is less than US above the least without.  That of
-   the processor, and the least, since a machine that does other work as well adds to the clock's.  */
+   The bar: the least time of the processor with it is less than US above the least without.  That
+   of the processor, and the least, since a machine that does other work as well adds to the
+   clock's.  */
 #define _DEFAULT_SOURCE
 #include <spawn.h>
 #include <stdio.h>

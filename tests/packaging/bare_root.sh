@@ -3,8 +3,8 @@
 # committed here: ./bootstrap demo, and the commands that install, and the installed program.  By
 # hand: it takes the network, minutes, and root.
 #
-# SUITE: bookworm (the default; Debian 12), noble (Ubuntu 24.04), by debootstrap; or a folder with such
-# a tree, which stays as it is.  BARE_CHECK=1 also runs ./bootstrap check, which takes an hour.
+# SUITE: bookworm (the default; Debian 12), noble (Ubuntu 24.04), by debootstrap; or a folder with
+# such a tree, which stays as it is.  BARE_CHECK=1 also runs ./bootstrap check, which takes an hour.
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
 skip() {

@@ -61,8 +61,10 @@ echo 'echo "pip 99"' | script "$work/tools/python3"
 echo '[ "${DRIVER:-}" ] && echo "| Driver Version: 1 CUDA Version: $DRIVER.0 |"' |
   script "$work/tools/nvidia-smi"
 echo 'exit 0' | script "$work/toolkit/bin/nvcc"
+word=
 bootstrap() {
-  (cd "$work/clone" && "$@" ./bootstrap) >"$work/out" 2>&1
+  # shellcheck disable=SC2086
+  (cd "$work/clone" && "$@" ./bootstrap $word) >"$work/out" 2>&1
 }
 on_this() { bootstrap env -u CUDA_PATH PATH="$work/tools:/usr/bin:/bin" "$@"; }
 # As on a machine without a toolkit.
@@ -94,6 +96,25 @@ else
   on_bare DRIVER=13 SHUNT_BOOTSTRAP_CUDA=no
   not_asked "SHUNT_BOOTSTRAP_CUDA=no: none is got"
 fi
+
+# ---- the word is read before anything is got ---------------------------------------------------
+for word in --help -h; do
+  on_this SHUNT_BOOTSTRAP_CUDA=pypi
+  check "bootstrap $word succeeds" test $? = 0
+  not_asked "... gets nothing"
+  for text in demo check SHUNT_BOOTSTRAP_CUDA SHUNT_DATA minutes; do
+    says "... and names $text" "$text"
+  done
+  check "... on a screen of 24 lines of 80" \
+    sh -c '[ "$(wc -l <"$1")" -le 24 ] && ! grep -q ".\{81\}" "$1"' lines "$work/out"
+done
+for word in chekc --no-such "demo check"; do
+  on_this SHUNT_BOOTSTRAP_CUDA=pypi
+  check "bootstrap $word is wrong usage" test $? = 2
+  not_asked "... gets nothing"
+  says "... and names what is accepted" "--help"
+done
+word=
 
 # ---- the real packages ---------------------------------------------------------------------------
 if [ "${SHUNT_TEST_DOWNLOADS:-}" != 1 ]; then

@@ -12,6 +12,7 @@ pc=$(cd "$work/stage" && find . -name shunt.pc)
 check "shunt.pc" test -n "$pc"
 prefix=$(sed -n 's/^prefix=//p' "$work/stage/$pc")
 mv "$work/stage$prefix" "$work/moved"
+check "the web page of what is taken" test -s "$work/moved/share/doc/shunt/shunt-support.html"
 cd "$work" || exit 2
 check "the program" "$work/moved/bin/shunt" --version
 check "it finds its libraries where they are now" sh -c \

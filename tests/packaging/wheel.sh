@@ -90,6 +90,9 @@ if grep -q "argv \['a', '-b'\]" "$work/out" &&
 else
   not_ok "python -m shunt SCRIPT: arguments and preload"
 fi
+says "python -m shunt OPTION SCRIPT: options of shunt run" 'no calls were seen' \
+  sh -c "'$bin/python' -m shunt --report page.html --json=run.json train.py a 2>&1; [ \$? = 7 ]"
+check "... which count" sh -c 'grep -q "<title>" page.html && grep -q "\"status\": 7" run.json'
 says "python -m shunt -c" "$work/venv" "$bin/python" -m shunt -c 'import sys; print(sys.prefix)'
 says "python -m shunt -m" '^Linux' "$bin/python" -m shunt -m platform
 says "python -m shunt run -- PROGRAM" '^yes$' "$bin/python" -m shunt run -- echo yes
@@ -99,9 +102,9 @@ says "python -m shunt --help" 'SCRIPT' "$bin/python" -m shunt --help
 check "the manual page" test -s "$work/venv/share/man/man1/shunt.1"
 if command -v gcc >/dev/null 2>&1; then
   printf '#include <shunt.h>\nint main(void) { return 0; }\n' >client.c
-  check "a C program finds the header, links libshunt.so.0 and starts" sh -c \
+  check "a C program finds the header, links by -lshunt and starts" sh -c \
     "gcc -I'$package/include' client.c -o client -Wl,--no-as-needed -L'$package/lib' \
-      -l:libshunt.so.0 -Wl,-rpath,'$package/lib' && ./client"
+      -lshunt -Wl,-rpath,'$package/lib' && ./client && readelf -d client | grep libshunt.so.0"
 fi
 
 # ---- Jupyter -------------------------------------------------------------------------------------

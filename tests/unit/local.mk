@@ -1,9 +1,10 @@
 # tests/unit: one room at a time, without a GPU.
 check_PROGRAMS = \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
-  %D%/csr/test_csr_host_sddmm %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr %D%/dcsr/test_dcsr_hardware_model \
-  %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin %D%/native/test_native \
-  %D%/native/test_native_integers %D%/native/test_native_refused %D%/options/test_options \
+  %D%/csr/test_csr_host_sddmm %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr \
+  %D%/dcsr/test_dcsr_hardware_model %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin \
+  %D%/native/test_native %D%/native/test_native_integers %D%/native/test_native_integers_rows \
+  %D%/native/test_native_refused %D%/options/test_options \
   %D%/plan/test_timeline %D%/semiring/test_semiring_bundles %D%/semiring/test_semiring_frontier \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
   %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
@@ -11,8 +12,7 @@ check_PROGRAMS = \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
   %D%/tool/test_bench_blocks \
   %D%/vector/test_row_clusters %D%/vector/test_vector_attention \
-  %D%/vector/test_vector_attention_random %D%/vector/test_vector_host_format \
-  tests/fuzz/fuzz_readers
+  %D%/vector/test_vector_attention_random %D%/vector/test_vector_host_format
 LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
 
 NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
@@ -24,6 +24,10 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
   backend/native/no_cuda.c
 %C%_native_test_native_integers_CFLAGS = $(AM_CFLAGS)
 %C%_native_test_native_integers_LDADD = $(NATIVE_TEST_LIBS)
+%C%_native_test_native_integers_rows_SOURCES = %D%/native/test_native_integers_rows.c \
+  backend/native/no_cuda.c
+%C%_native_test_native_integers_rows_CFLAGS = $(AM_CFLAGS)
+%C%_native_test_native_integers_rows_LDADD = $(NATIVE_TEST_LIBS)
 %C%_native_test_native_refused_SOURCES = %D%/native/test_native_refused.c backend/native/no_cuda.c
 %C%_native_test_native_refused_CFLAGS = $(AM_CFLAGS)
 %C%_native_test_native_refused_LDADD = $(NATIVE_TEST_LIBS)
@@ -56,16 +60,25 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 # With what they test compiled in, and stand-ins for the rest.
 if HAVE_CUDA
 check_PROGRAMS += \
-  %D%/cusparse/test_bsr_notes %D%/cusparse/test_measure %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
-  %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
+  %D%/cusparse/test_bsr_notes %D%/cusparse/test_entry %D%/cusparse/test_measure \
+  %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
+  %D%/plan/test_cache %D%/plan/test_context %D%/plan/test_cost %D%/plan/test_forks \
+  %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_openings %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
-  %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_share \
-  %D%/plan/test_log %D%/plan/test_threads %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
+  %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_service %D%/plan/test_share \
+  %D%/plan/test_gpu_budget %D%/plan/test_log %D%/plan/test_log_report %D%/plan/test_threads \
+  %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
   %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
   backend/cusparse/descriptor_table.c
 %C%_cusparse_test_bsr_notes_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_bsr_notes_LDADD = -lpthread
+%C%_cusparse_test_entry_SOURCES = %D%/cusparse/test_entry.c backend/cusparse/bsr.c \
+  backend/cusparse/describe.c backend/cusparse/descriptor_table.c backend/cusparse/entry.c \
+  backend/cusparse/preprocess_epoch.c backend/cusparse/sddmm.c backend/cusparse/setters.c \
+  backend/cusparse/spmm.c backend/cusparse/strides.c backend/plan/fault.c backend/plan/promise.c
+%C%_cusparse_test_entry_CFLAGS = $(AM_CFLAGS)
+%C%_cusparse_test_entry_LDADD = libshunt-problem.la -lm -lpthread
 %C%_cusparse_test_measure_SOURCES = %D%/cusparse/test_measure.c backend/cusparse/measure.c \
   backend/log/log_measure.c
 %C%_cusparse_test_measure_CFLAGS = $(AM_CFLAGS)
@@ -78,11 +91,25 @@ check_PROGRAMS += \
   backend/cusparse/descriptor_table.c backend/cusparse/strides.c
 %C%_cusparse_test_strides_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_strides_LDADD = -lpthread
-%C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c backend/plan/cache.c \
+CACHE_TEST_SOURCES = backend/plan/cache.c backend/plan/cache_arrays.c \
   backend/plan/cache_profile.c backend/plan/fault.c backend/plan/frozen.c backend/plan/packed.c \
   backend/plan/memory/share.c
+%C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c $(CACHE_TEST_SOURCES)
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_context_SOURCES = %D%/plan/test_context.c $(CACHE_TEST_SOURCES) \
+  backend/cublas/opening.c backend/plan/context.c
+%C%_plan_test_context_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_context_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_service_SOURCES = %D%/plan/test_service.c $(CACHE_TEST_SOURCES)
+%C%_plan_test_service_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_service_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_forks_SOURCES = %D%/plan/test_forks.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
+  backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c backend/plan/fault.c \
+  backend/plan/memory/share.c backend/plan/tune.c
+%C%_plan_test_forks_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_forks_LDADD = libshunt-problem.la -lm -lpthread
+%C%_plan_test_forks_LDFLAGS = -Wl,--wrap=pthread_mutex_unlock
 %C%_plan_test_frozen_SOURCES = %D%/plan/test_frozen.c backend/plan/frozen.c
 %C%_plan_test_frozen_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_frozen_LDADD =
@@ -115,13 +142,22 @@ PLANNER_SOURCES = backend/cublas/opening.c backend/plan/choice.c backend/plan/fa
 %C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_promise_LDADD = -lpthread
 
+%C%_plan_test_gpu_budget_SOURCES = %D%/plan/test_gpu_budget.c backend/graphblas/gpu/budget.c \
+  backend/plan/fault.c backend/plan/memory/share.c
+%C%_plan_test_gpu_budget_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_gpu_budget_LDADD = -lpthread
+
 LOG_SOURCES = backend/log/log_caller.c backend/log/log_measure.c backend/log/log_process.c \
-  backend/log/log_timeline.c backend/log/log_upkeep.c \
+  backend/log/log_report.c backend/log/log_timeline.c backend/log/log_upkeep.c \
   backend/plan/fault.c backend/plan/frozen.c backend/plan/log.c
 %C%_plan_test_log_SOURCES = %D%/plan/test_log.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
   $(LOG_SOURCES)
 %C%_plan_test_log_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_log_LDADD = libshunt-problem.la -lm -lpthread
+%C%_plan_test_log_report_SOURCES = %D%/plan/test_log_report.c $(OPTION_SOURCES) \
+  $(NO_ROUTES_SOURCES) $(LOG_SOURCES)
+%C%_plan_test_log_report_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_log_report_LDADD = libshunt-problem.la -lm -lpthread
 %C%_plan_test_threads_SOURCES = %D%/plan/test_threads.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
   $(LOG_SOURCES) backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c \
   backend/plan/promise.c
@@ -138,8 +174,9 @@ CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_vector_test_vector_route_LDADD = $(CORE_TEST_LIBS)
 endif
 
-unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_check_gpu.sh %D%/tool/test_doctor.sh \
-  %D%/tool/test_documents.sh %D%/tool/test_inspect.sh %D%/tool/test_plots.sh \
+unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_browser.sh \
+  %D%/tool/test_check_gpu.sh %D%/tool/test_doctor.sh %D%/tool/test_documents.sh \
+  %D%/tool/test_inspect.sh %D%/tool/test_module.sh %D%/tool/test_plots.sh \
   %D%/tool/test_page.sh %D%/tool/test_report.sh %D%/tool/test_results.sh \
   %D%/tool/test_solvers.sh %D%/tool/test_support.sh %D%/tool/test_tool.sh
 

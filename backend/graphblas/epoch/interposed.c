@@ -15,7 +15,7 @@
 
    What GraphBLAS calls of itself by name comes here as well.  */
 #include "backend/graphblas/epoch/interposed.h"
-#include "backend/graphblas/epoch/pins.h"
+#include "backend/graphblas/epoch/pinned.h"
 
 #if GRB_HAVE_TRAMPOLINES
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "backend/graphblas/epoch/interposed.h"
-#include "backend/graphblas/epoch/pins.h"
+#include "backend/graphblas/epoch/pinned.h"
 #include "backend/graphblas/gpu/gpu_engine.h"
 #include "backend/graphblas/library.h"
 #include "backend/loader/loaded.h"

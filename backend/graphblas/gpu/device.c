@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/memory/share.h"
 
 /* The runtime chooses a device per thread and would leave it chosen; the driver's stack of
    contexts is what the program itself may be using.  Through the runtime, so that nothing links
@@ -12,6 +13,7 @@
 static struct {
   CUresult (*get)(CUcontext *);
   CUresult (*set)(CUcontext);
+  CUresult (*uuid)(CUuuid *, CUdevice); /* NULL: none */
 } driver;
 
 static shunt_status from_driver(CUresult r)
@@ -103,10 +105,21 @@ static shunt_status measure_both(struct grb_gpu_device *d)
 static void close_device(struct grb_gpu_device *d)
 {
   cudaStream_t stream[] = {d->up, d->compute, d->down};
+  shunt_share_close(d->budget.share);
   if (d->pool) cudaMemPoolDestroy(d->pool);
   for (int i = 0; i < 3; i++)
     if (stream[i]) cudaStreamDestroy(stream[i]);
   memset(d, 0, sizeof *d);
+}
+
+/* The runtime numbers devices as the driver does. */
+static struct shunt_share *open_share(int ordinal)
+{
+  CUuuid u;
+  unsigned char uuid[16];
+  if (!driver.uuid || driver.uuid(&u, ordinal) != CUDA_SUCCESS) return NULL;
+  memcpy(uuid, u.bytes, sizeof uuid);
+  return shunt_share_open("/dev/shm", uuid);
 }
 
 static shunt_status open_device(struct grb_gpu_device *d, int ordinal, int64_t limit)
@@ -118,9 +131,10 @@ static shunt_status open_device(struct grb_gpu_device *d, int ordinal, int64_t l
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaFree(NULL)); /* makes the context, if that did not */
   if (s == SHUNT_OK) s = SHUNT_TRY_OR(SHUNT_E_CUDA, from_driver(driver.get(&d->context)));
   if (s == SHUNT_OK) s = shunt_device_read(d->ordinal, &d->about, &memory);
-  d->limit = limit >= 0 ? limit : memory / 10;
+  d->most = d->limit = limit >= 0 ? limit : memory / 10;
   if (s == SHUNT_OK) s = make_streams(d);
   if (s == SHUNT_OK) s = measure_both(d);
+  if (s == SHUNT_OK) d->budget.share = open_share(d->ordinal);
   if (s != SHUNT_OK) close_device(d);
   return s;
 }
@@ -136,6 +150,8 @@ shunt_status grb_gpu_devices_open(struct grb_gpu_devices *d, int wanted, int64_t
     if (d->visible > GRB_GPU_MOST_DEVICES) d->visible = GRB_GPU_MOST_DEVICES;
     s = find_entry("cuCtxGetCurrent", &driver.get);
     if (s == SHUNT_OK) s = find_entry("cuCtxSetCurrent", &driver.set);
+    if (s == SHUNT_OK && find_entry("cuDeviceGetUuid", &driver.uuid) != SHUNT_OK)
+      driver.uuid = NULL;
   }
   if (s == SHUNT_OK) s = SHUNT_TRY_OR(SHUNT_E_CUDA, from_driver(driver.get(&before)));
   if (s == SHUNT_OK) {
@@ -219,6 +235,10 @@ shunt_status grb_gpu_allocate(struct grb_gpu_device *d, int64_t bytes, void **ou
   *out = NULL;
   if (bytes <= 0) return SHUNT_OK;
   while (d->taken + bytes > d->limit) {
+    if (!(oldest = grb_gpu_resident_oldest(&d->residents))) return SHUNT_E_MEMORY;
+    grb_gpu_let_go(d, oldest);
+  }
+  while (!grb_gpu_budget_take(d, d->taken + bytes)) {
     if (!(oldest = grb_gpu_resident_oldest(&d->residents))) return SHUNT_E_MEMORY;
     grb_gpu_let_go(d, oldest);
   }

@@ -12,6 +12,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include "backend/graphblas/gpu/budget.h"
 #include "backend/graphblas/gpu/resident.h"
 #include "kernels/common/device.h"
 
@@ -20,7 +21,7 @@ enum {
   GRB_GPU_MOST_LANES = 64, /* threads that copy */
   GRB_GPU_SLOTS = 4,       /* of a lane, in whichever direction */
   /* A piece costs the bus 2 to 4 us on top of its bytes, and the driver 5; most blocks of B and C
-     (gpu_plan.h) fit.  */
+     (gpu_cut.h) fit.  */
   GRB_GPU_SLOT_BYTES = 5 << 19,
   /* Behind the slots of a lane, for samples (proof.h). */
   GRB_GPU_LANE_SAMPLES = 1 << 16
@@ -30,8 +31,10 @@ struct grb_gpu_device {
   int ordinal;
   CUcontext context; /* the primary one */
   struct shunt_device about;
-  int64_t limit; /* bytes that may be taken */
+  int64_t most;  /* bytes that all processes may take together, */
+  int64_t limit; /* and this one, now */
   int64_t taken;
+  struct grb_gpu_budget budget;
   cudaMemPool_t pool;
   cudaStream_t up, compute, down;
   double rate_up, rate_down; /* measured, bytes per second, pinned memory */

@@ -9,12 +9,13 @@
 #include "backend/graphblas/gpu/placement.h"
 #include "backend/options/options.h"
 
-/* STARTING: a thread is in start().  UNTRIED and STARTING are left with the notes locked. */
+/* STARTING: a thread is in start().  UNTRIED and STARTING are left with residents_lock held. */
 enum state { UNTRIED, STARTING, READY, NONE };
 static atomic_int state;
 
 static pthread_mutex_t engine = PTHREAD_MUTEX_INITIALIZER; /* products take turns */
-static pthread_mutex_t notes = PTHREAD_MUTEX_INITIALIZER; /* lists of residents, and what follows */
+/* Held for the lists of residents, and for what follows. */
+static pthread_mutex_t residents_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct grb_gpu_devices devices;
 static struct grb_gpu_placement placement;
 static int forced_devices;
@@ -25,7 +26,7 @@ static struct grb_gpu_counts counts;
 static void forget_in_child(void)
 {
   pthread_mutex_init(&engine, NULL);
-  pthread_mutex_init(&notes, NULL);
+  pthread_mutex_init(&residents_lock, NULL);
   grb_gpu_pins_forget();
   if (atomic_load(&state) != UNTRIED) atomic_store(&state, NONE);
 }
@@ -50,14 +51,14 @@ __attribute__((constructor)) static void watch_forks(void)
 
 static void set_state(enum state now)
 {
-  pthread_mutex_lock(&notes);
+  pthread_mutex_lock(&residents_lock);
   if (now == READY) {
     const struct grb_gpu_device *d = &devices.device[0];
     placement.rates =
         (struct grb_gpu_rates){d->rate_up, d->rate_down, 4e10 * d->about.multiprocessors};
   }
   atomic_store(&state, now);
-  pthread_mutex_unlock(&notes);
+  pthread_mutex_unlock(&residents_lock);
 }
 
 static bool start(void)
@@ -77,13 +78,27 @@ bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_identity *sp
 {
   if (!grb_gpu_may_gain(p) || atomic_load(&state) == NONE) return false;
   struct grb_gpu_view v = grb_gpu_view_make(p, sparse, dense, out);
-  pthread_mutex_lock(&notes);
+  pthread_mutex_lock(&residents_lock);
   const int at = atomic_load(&state);
   bool now = false;
   if (at == READY) now = grb_gpu_worth_product(&placement, &v, &devices);
   if (at == UNTRIED) now = grb_gpu_worth_start(&placement, &v, &devices);
-  pthread_mutex_unlock(&notes);
+  pthread_mutex_unlock(&residents_lock);
   return now && (at == READY || start());
+}
+
+/* What the devices may take, before a product and after it. */
+static void each_budget(int count, void (*act)(struct grb_gpu_device *))
+{
+  CUcontext before;
+  pthread_mutex_lock(&residents_lock);
+  for (int i = 0; i < count; i++) {
+    struct grb_gpu_device *d = &devices.device[i];
+    if (!d->budget.share || grb_gpu_enter(d, &before) != SHUNT_OK) continue;
+    act(d);
+    grb_gpu_leave(before);
+  }
+  pthread_mutex_unlock(&residents_lock);
 }
 
 shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
@@ -94,14 +109,16 @@ shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_iden
     return SHUNT_E_UNSUPPORTED;
   struct grb_gpu_view v = grb_gpu_view_make(p, sparse, dense, out);
   pthread_mutex_lock(&engine);
-  pthread_mutex_lock(&notes);
+  pthread_mutex_lock(&residents_lock);
   int count = forced_devices > 0 ? forced_devices
                                  : grb_gpu_estimate(&v, &devices, &placement.rates).devices;
   if (count > devices.count) grb_gpu_devices_open(&devices, count, shunt_options()->cache_bytes);
   if (count > devices.count) count = devices.count;
   if (count > grb_gpu_pieces(p)) count = (int)grb_gpu_pieces(p);
-  pthread_mutex_unlock(&notes);
-  shunt_status s = grb_gpu_product(&v, &devices, count, &notes, &counts);
+  pthread_mutex_unlock(&residents_lock);
+  each_budget(count, grb_gpu_budget_begin);
+  shunt_status s = grb_gpu_product(&v, &devices, count, &residents_lock, &counts);
+  each_budget(count, grb_gpu_budget_end);
   counts.products += s == SHUNT_OK;
   failures = s == SHUNT_E_CUDA ? failures + 1 : s == SHUNT_OK ? 0 : failures;
   /* The device may be gone for good (reset, or broken). */
@@ -136,7 +153,7 @@ void grb_gpu_forget(void)
   CUcontext before;
   grb_gpu_pins_let_go(NULL);
   pthread_mutex_lock(&engine);
-  pthread_mutex_lock(&notes);
+  pthread_mutex_lock(&residents_lock);
   for (int i = 0; i < devices.count; i++) {
     struct grb_gpu_device *d = &devices.device[i];
     struct grb_gpu_resident *e;
@@ -144,6 +161,6 @@ void grb_gpu_forget(void)
     while ((e = grb_gpu_resident_oldest(&d->residents))) grb_gpu_let_go(d, e);
     grb_gpu_leave(before);
   }
-  pthread_mutex_unlock(&notes);
+  pthread_mutex_unlock(&residents_lock);
   pthread_mutex_unlock(&engine);
 }

@@ -7,7 +7,7 @@
 
    B and C are cut into strips of columns.  Where both are held by row, strips are wide and are cut
    once more into blocks of rows; where one is held by column, a strip is a single block of a few
-   whole columns (gpu_plan.h).  A block of a strip is a unit: host threads copy units through
+   whole columns (gpu_cut.h).  A block of a strip is a unit: host threads copy units through
    pinned memory while the units before them are multiplied and those before these return
    (pipeline/pipeline.h).  Operands that do not fit in SHUNT_CACHE_MB of device memory (a tenth of
    the device by default) stream through it, S staying (Fujiki et al., SC 2019, section 6.2);

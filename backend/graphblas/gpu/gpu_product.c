@@ -43,9 +43,9 @@ struct work {
 };
 
 /* A strip that is a whole array, by row, is in the order in which it is sent. */
-static bool one_piece(const struct grb_gpu_plan *plan, const struct shunt_full *m, bool turned)
+static bool one_piece(const struct grb_gpu_cut *cut, const struct shunt_full *m, bool turned)
 {
-  return plan->strips == 1 && plan->width == m->cols && !turned && m->row_stride == m->cols;
+  return cut->strips == 1 && cut->width == m->cols && !turned && m->row_stride == m->cols;
 }
 
 static char *take_pin(const struct work *w, const void *handle, const struct shunt_full *m)
@@ -57,16 +57,16 @@ static char *take_pin(const struct work *w, const void *handle, const struct shu
   return m->values;
 }
 
-/* Between the plan and the list of tasks. */
+/* Between the cut and the list of tasks. */
 static void take_pins(struct work *w, struct grb_gpu_shard *shard)
 {
   const struct grb_gpu_view *v = w->view;
-  const struct grb_gpu_plan *plan = &shard->run.plan;
+  const struct grb_gpu_cut *cut = &shard->run.cut;
   /* C's pieces go through slots anyway, and a B that does not would keep the bus from them. */
   if (v->p->accumulate) return;
-  if (plan->b == GRB_GPU_B_HOST && one_piece(plan, &v->p->b, plan->b_turned))
+  if (cut->b == GRB_GPU_B_HOST && one_piece(cut, &v->p->b, cut->b_turned))
     shard->run.b_pinned = take_pin(w, v->b_own, &v->p->b);
-  if (one_piece(plan, &v->p->c, plan->c_turned))
+  if (one_piece(cut, &v->p->c, cut->c_turned))
     shard->run.c_pinned = take_pin(w, v->c_own, &v->p->c);
   grb_gpu_proof_begin(&shard->run,
                       w->devices->lane[0] + GRB_GPU_SLOTS * (int64_t)GRB_GPU_SLOT_BYTES);
@@ -128,7 +128,7 @@ enum { THREADS_PER_DEVICE = 16 };
 static bool nothing_to_copy(const struct work *w)
 {
   const struct grb_gpu_run *r = &w->shard[0].run;
-  return w->count == 1 && !r->rows && r->c_pinned && (r->b_pinned || r->plan.b != GRB_GPU_B_HOST);
+  return w->count == 1 && !r->rows && r->c_pinned && (r->b_pinned || r->cut.b != GRB_GPU_B_HOST);
 }
 
 static void run_all(struct work *w)
@@ -167,8 +167,8 @@ static void count_shard(struct grb_gpu_counts *counts, const struct grb_gpu_shar
   counts->bytes_up += shard->run.bytes_up;
   counts->bytes_down += shard->run.bytes_down;
   counts->sparse_uploads += !shard->s;
-  counts->dense_uploads += shard->run.plan.b == GRB_GPU_B_HOST;
-  counts->dense_reuses += shard->run.plan.b == GRB_GPU_B_RESIDENT;
+  counts->dense_uploads += shard->run.cut.b == GRB_GPU_B_HOST;
+  counts->dense_reuses += shard->run.cut.b == GRB_GPU_B_RESIDENT;
 }
 
 /* A device that can't be entered any more keeps nothing new, but what the host holds of its shard

@@ -29,7 +29,7 @@ static shunt_status turn(const struct grb_gpu_run *r, char *from, char *to, int6
 static shunt_status multiply(const struct grb_gpu_run *r, int unit)
 {
   const struct shunt_host_spmm *p = r->p;
-  const int blocks = r->plan.blocks, block = r->plan.c_order[unit % blocks],
+  const int blocks = r->cut.blocks, block = r->cut.c_order[unit % blocks],
             s = grb_gpu_strip_of(r, unit);
   const int64_t columns = grb_gpu_strip_columns(r, s);
   const int64_t first = grb_gpu_unit_row(r, false, unit, 0);
@@ -50,18 +50,18 @@ static shunt_status multiply(const struct grb_gpu_run *r, int unit)
       .compute = p->semiring.type,
   };
   const struct shunt_device *d = &r->device->about;
-  /* The kernel would look for long rows from entry 0 on, which is not the block's first.  The plan
+  /* The kernel would look for long rows from entry 0 on, which is not the block's first.  The cut
      has seen to it that there are none that matter.  */
   if (blocks > 1)
     return SHUNT_LAUNCH(shunt_csr_spmm_split_cuda(&x, 0, d, NULL, 0, r->device->compute));
-  if (r->s.longest <= GRB_GPU_LONGEST_FOR_SPLIT) {
+  if (!grb_gpu_balanced(&r->s)) {
     shunt_status status =
         SHUNT_LAUNCH(shunt_csr_spmm_split_cuda(&x, r->s.longest, d, NULL, 0, r->device->compute));
     if (status != SHUNT_E_UNSUPPORTED) return status;
   }
-  return SHUNT_LAUNCH(shunt_csr_spmm_merge_cuda(
-      &x, d, r->block + r->plan.workspace_at, (size_t)(r->plan.block_bytes - r->plan.workspace_at),
-      r->device->compute));
+  return SHUNT_LAUNCH(shunt_csr_spmm_merge_cuda(&x, d, r->block + r->cut.workspace_at,
+                                                (size_t)(r->cut.block_bytes - r->cut.workspace_at),
+                                                r->device->compute));
 }
 
 /* What is the same all over need not be sent. */
@@ -76,15 +76,15 @@ static shunt_status fill_constants(struct grb_gpu_run *r)
                                        : *(const double *)p->s.values;
     s = SHUNT_LAUNCH(grb_gpu_fill(r->s.values, p->s.nnz, type, value, r->device->compute));
   }
-  if (s == SHUNT_OK && r->plan.b == GRB_GPU_B_CONSTANT)
-    s = SHUNT_LAUNCH(grb_gpu_fill(r->block + r->plan.b_scratch_at, p->s.cols * r->plan.width, type,
+  if (s == SHUNT_OK && r->cut.b == GRB_GPU_B_CONSTANT)
+    s = SHUNT_LAUNCH(grb_gpu_fill(r->block + r->cut.b_scratch_at, p->s.cols * r->cut.width, type,
                                   grb_gpu_constant_of_b(r->p), r->device->compute));
   return s;
 }
 
 shunt_status grb_gpu_launch(struct grb_gpu_run *r, int unit)
 {
-  const struct grb_gpu_plan *plan = &r->plan;
+  const struct grb_gpu_cut *cut = &r->cut;
   const int s = grb_gpu_strip_of(r, unit);
   cudaStream_t stream = r->device->compute;
   shunt_status status = SHUNT_OK;
@@ -95,14 +95,14 @@ shunt_status grb_gpu_launch(struct grb_gpu_run *r, int unit)
   }
   while (status == SHUNT_OK && r->b_awaited < grb_gpu_units_needed(r, unit))
     status = SHUNT_CUDA(cudaStreamWaitEvent(stream, grb_gpu_sent(r, r->b_awaited++), 0));
-  if (status == SHUNT_OK && plan->c_ring && unit >= plan->c_ring_blocks)
+  if (status == SHUNT_OK && cut->c_ring && unit >= cut->c_ring_blocks)
     status =
-        SHUNT_CUDA(cudaStreamWaitEvent(stream, grb_gpu_fetched(r, unit - plan->c_ring_blocks), 0));
-  if (status == SHUNT_OK && plan->b == GRB_GPU_B_HOST && plan->b_turned)
+        SHUNT_CUDA(cudaStreamWaitEvent(stream, grb_gpu_fetched(r, unit - cut->c_ring_blocks), 0));
+  if (status == SHUNT_OK && cut->b == GRB_GPU_B_HOST && cut->b_turned)
     status = turn(r, grb_gpu_b_as_sent(r, s), grb_gpu_b_row_major(r, s), r->p->s.cols,
                   grb_gpu_strip_columns(r, s), true);
   if (status == SHUNT_OK) status = multiply(r, unit);
-  if (status == SHUNT_OK && plan->c_turned)
+  if (status == SHUNT_OK && cut->c_turned)
     status = turn(r, grb_gpu_c_row_major(r, unit), grb_gpu_c_as_fetched(r, unit), r->p->s.rows,
                   grb_gpu_strip_columns(r, s), false);
   if (status == SHUNT_OK) status = SHUNT_CUDA(cudaEventRecord(grb_gpu_computed(r, unit), stream));

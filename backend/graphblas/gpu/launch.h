@@ -9,10 +9,13 @@
 #define SHUNT_GRAPHBLAS_CUDA_LAUNCH_H
 
 #include "backend/graphblas/gpu/pipeline/run.h"
+#include "backend/routes/long_rows.h"
 
-/* S with a row of more entries goes through the balanced kernel, which needs workspace
-   (tests/bench/csr.md; backend/routes/csr.c).  */
-enum { GRB_GPU_LONGEST_FOR_SPLIT = 16384 };
+/* Does S go through the balanced kernel, which needs workspace?  */
+static inline bool grb_gpu_balanced(const struct grb_gpu_resident *s)
+{
+  return s->longest > SHUNT_LONGEST_FOR_SPLIT;
+}
 
 /* Units in ascending order, each once; everything that it waits for has been enqueued.  The device
    is entered, the run's lock is held.  */

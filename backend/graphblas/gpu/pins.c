@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/graphblas/epoch/pins.h"
+#include "backend/graphblas/epoch/pinned.h"
 #include "backend/plan/cuda_call.h"
 
 /* WORTH: products after which an array was worth its pin.  LAST_WISH: pins that never are cost a

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "backend/graphblas/gpu/gpu_plan.h"
+#include "backend/graphblas/gpu/gpu_cut.h"
 #include "backend/graphblas/gpu/gpu_semiring.h"
 #include "backend/options/options.h"
 
@@ -79,7 +79,7 @@ static int64_t least_bytes(const struct shunt_host_spmm *p)
 
 static bool fits(const struct shunt_host_spmm *p, const struct grb_gpu_devices *devices)
 {
-  int64_t limit = devices->count > 0 ? devices->device[0].limit : shunt_options()->cache_bytes;
+  int64_t limit = devices->count > 0 ? devices->device[0].most : shunt_options()->cache_bytes;
   return limit < 0 || least_bytes(p) <= limit;
 }
 

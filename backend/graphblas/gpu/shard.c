@@ -15,7 +15,7 @@ static size_t workspace(const struct shunt_host_spmm *p, int64_t width, const vo
 {
   const struct grb_gpu_shard *shard = context;
   const shunt_type type = p->semiring.type;
-  if (shard->run.s.longest <= GRB_GPU_LONGEST_FOR_SPLIT) return 0;
+  if (!grb_gpu_balanced(&shard->run.s)) return 0;
   struct shunt_spmm x = {
       .a = {p->s.rows, p->s.cols, p->s.nnz, NULL, NULL, NULL, SHUNT_I32, type, 0},
       .b = {p->s.cols, width, width, 1, NULL, type},
@@ -93,8 +93,8 @@ static shunt_status place_s(struct grb_gpu_view *v, struct grb_gpu_shard *shard,
   return SHUNT_OK;
 }
 
-static bool plan(struct grb_gpu_view *v, struct grb_gpu_shard *shard, int64_t first, int64_t last,
-                 bool full_c)
+static bool cut(struct grb_gpu_view *v, struct grb_gpu_shard *shard, int64_t first, int64_t last,
+                bool full_c)
 {
   const struct grb_gpu_device *d = shard->run.device;
   struct grb_gpu_wish wish = {
@@ -111,21 +111,21 @@ static bool plan(struct grb_gpu_view *v, struct grb_gpu_shard *shard, int64_t fi
       .workspace = workspace,
       .context = shard,
   };
-  if (grb_gpu_plan_make(&shard->run.plan, v->p, &wish)) return true;
+  if (grb_gpu_cut_make(&shard->run.cut, v->p, &wish)) return true;
   if (!shard->b) return false;
   shard->b->held = false;
   shard->b = NULL;
-  return plan(v, shard, first, last, full_c);
+  return cut(v, shard, first, last, full_c);
 }
 
 static shunt_status place_dense(struct grb_gpu_shard *shard)
 {
   struct grb_gpu_run *r = &shard->run;
-  const struct grb_gpu_plan *plan = &r->plan;
+  const struct grb_gpu_cut *cut = &r->cut;
   void *block, *b, *c;
-  shard->block_bytes = plan->block_bytes;
-  shard->b_bytes = plan->keep_b ? plan->strips * plan->b_strip : 0;
-  shard->c_bytes = plan->keep_c ? plan->strips * plan->c_strip : 0;
+  shard->block_bytes = cut->block_bytes;
+  shard->b_bytes = cut->keep_b ? cut->strips * cut->b_strip : 0;
+  shard->c_bytes = cut->keep_c ? cut->strips * cut->c_strip : 0;
   shunt_status s = grb_gpu_allocate(r->device, shard->block_bytes, &block);
   r->block = block;
   if (s != SHUNT_OK) return s;
@@ -145,7 +145,7 @@ shunt_status grb_gpu_shard_make(struct grb_gpu_shard *shard, struct grb_gpu_view
   r->p = v->p;
   r->ones = grb_gpu_ones(v->p);
   shunt_status s = place_s(v, shard, rows);
-  if (s == SHUNT_OK && !plan(v, shard, first, last, full_c)) s = SHUNT_E_UNSUPPORTED;
+  if (s == SHUNT_OK && !cut(v, shard, first, last, full_c)) s = SHUNT_E_UNSUPPORTED;
   return s == SHUNT_OK ? place_dense(shard) : s;
 }
 
@@ -169,14 +169,14 @@ static bool keep(struct grb_gpu_device *d, struct grb_gpu_resident what,
   return true;
 }
 
-static struct grb_gpu_resident kept_dense(const struct grb_gpu_plan *plan, void *memory,
+static struct grb_gpu_resident kept_dense(const struct grb_gpu_cut *cut, void *memory,
                                           int64_t strip_bytes)
 {
   return (struct grb_gpu_resident){.memory = memory,
-                                   .bytes = plan->strips * strip_bytes,
-                                   .first = plan->first,
-                                   .last = plan->last,
-                                   .width = plan->width,
+                                   .bytes = cut->strips * strip_bytes,
+                                   .first = cut->first,
+                                   .last = cut->last,
+                                   .width = cut->width,
                                    .strip_bytes = strip_bytes};
 }
 
@@ -199,13 +199,13 @@ void grb_gpu_shard_keep(struct grb_gpu_shard *shard, struct grb_gpu_view *v,
     else
       free(r->s.empty);
   }
-  if (r->plan.keep_b &&
-      keep(d, kept_dense(&r->plan, r->b, r->plan.b_strip), &v->b_key, grb_gpu_view_dense_hash(v)))
+  if (r->cut.keep_b &&
+      keep(d, kept_dense(&r->cut, r->b, r->cut.b_strip), &v->b_key, grb_gpu_view_dense_hash(v)))
     r->b = NULL;
-  uint64_t hash = r->plan.keep_c ? grb_gpu_dense_hash(&v->p->c, v->p->semiring.type,
-                                                      shunt_options()->verify, v->threads)
-                                 : 0;
-  if (r->plan.keep_c && keep(d, kept_dense(&r->plan, r->c, r->plan.c_strip), &v->c_key, hash))
+  uint64_t hash = r->cut.keep_c ? grb_gpu_dense_hash(&v->p->c, v->p->semiring.type,
+                                                     shunt_options()->verify, v->threads)
+                                : 0;
+  if (r->cut.keep_c && keep(d, kept_dense(&r->cut, r->c, r->cut.c_strip), &v->c_key, hash))
     r->c = NULL;
 }
 

@@ -1,7 +1,7 @@
 /* shard.h: one device's shard of a product: some columns of B and C, and all of S.
 
      find      what is resident of S and B, proved fresh, is held
-     make      memory for what is missing, a plan (gpu_plan.h)
+     make      memory for what is missing, a cut (gpu_cut.h)
      (run)     backend/graphblas/gpu/pipeline/pipeline.h
      keep      what may stay goes into the device's list, under its key
      release   everything else goes

@@ -1,5 +1,6 @@
-"""python -m shunt SCRIPT...: this Python runs SCRIPT under `shunt run`.  Where the first word is a
-command of shunt's (python -m shunt run -- ...) it is the same as the command shunt."""
+"""python -m shunt [OPTION]... SCRIPT...: this Python runs SCRIPT under `shunt run`.  Where the
+first word is a command of shunt's (python -m shunt run -- ...) it is the same as the command
+shunt."""
 import os
 import sys
 
@@ -7,13 +8,38 @@ from . import program as program_path
 from .kernelspec import main as kernelspec
 
 HELP = """\
-Usage: python -m shunt SCRIPT [ARGUMENT]...
-       python -m shunt -m MODULE [ARGUMENT]...
-       python -m shunt -c CODE [ARGUMENT]...
+Usage: python -m shunt [OPTION]... SCRIPT [ARGUMENT]...
+       python -m shunt [OPTION]... -m MODULE [ARGUMENT]...
+       python -m shunt [OPTION]... -c CODE [ARGUMENT]...
        python -m shunt COMMAND [OPTION]... [ARGUMENT]...
-The first three run this Python under `shunt run`.  A word without a dot or a slash is a command of
-shunt's; a script of such a name is called with its folder: ./train
+       python -m shunt kernelspec install|remove [OPTION]...
+The first three run this Python under `shunt run`, whose options come first: --report FILE,
+--json FILE, --explain, --measure, --strict and the others of `shunt run --help`.  Options of
+Python's (-u, -W) come behind them.  A word without a dot or a slash is a command of shunt's; a
+script of such a name is called with its folder: ./train.  kernelspec makes a Jupyter kernel that
+runs this Python under Shunt, or removes it.
 """
+# Of `shunt run`'s options: those that take the next word, and those of one letter that do not.
+WITH_ARGUMENT = ("--report", "--json", "--routes", "--require")
+LETTER_WITH_ARGUMENT, LETTER = "-r", "-x"
+
+
+def split_options(words):
+    """The words that are for `shunt run`, and those for Python."""
+    i = 0
+    while i < len(words):
+        name = words[i]
+        if name == "--":
+            return words[:i], words[i + 1:]
+        if name.startswith("--"):
+            # As getopt, which knows beginnings of names, and "--name=value".
+            takes_next = any(o.startswith(name) for o in WITH_ARGUMENT)
+        elif name.startswith((LETTER_WITH_ARGUMENT, LETTER)):
+            takes_next = name == LETTER_WITH_ARGUMENT
+        else:
+            break
+        i += 2 if takes_next else 1
+    return words[:i], words[i:]
 
 
 def become(words):
@@ -49,7 +75,10 @@ def module():
     is_command = not set(first) & set("./-")
     if is_command or first in ("--version", "-V"):
         return program()
-    return become(["run", "--", sys.executable] + (words[1:] if first == "--" else words))
+    options, rest = split_options(words)
+    if not rest:
+        return become(["run"] + options)  # which says that there is no program
+    return become(["run"] + options + ["--", sys.executable] + rest)
 
 
 if __name__ == "__main__":

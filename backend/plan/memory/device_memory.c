@@ -23,7 +23,16 @@ static void *driver_function(const char *name, unsigned version, _Atomic(void *)
 shunt_status shunt_device_allocate(void **memory, size_t bytes, cudaMemPool_t pool,
                                    cudaStream_t stream)
 {
-  return SHUNT_CUDA(cudaMallocFromPoolAsync(memory, bytes, pool, stream));
+  static _Atomic(void *) known;
+  CUdeviceptr at;
+  CUresult (*const f)(CUdeviceptr *, size_t, CUmemoryPool, CUstream) =
+      (CUresult(*)(CUdeviceptr *, size_t, CUmemoryPool, CUstream))driver_function(
+          "cuMemAllocFromPoolAsync", 11020, &known);
+  if (!f) return SHUNT_E_CUDA;
+  const CUresult e = SHUNT_TRY_OR(CUDA_ERROR_UNKNOWN, f(&at, bytes, pool, stream));
+  if (e != CUDA_SUCCESS) return e == CUDA_ERROR_OUT_OF_MEMORY ? SHUNT_E_MEMORY : SHUNT_E_CUDA;
+  *memory = (void *)at;
+  return SHUNT_OK;
 }
 
 shunt_status shunt_device_free(void *memory, cudaStream_t stream)

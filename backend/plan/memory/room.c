@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
 
 enum { ALWAYS = 1 << 20, LEFT = 64, READ_MS = 20 };
@@ -20,9 +19,9 @@ static bool renew(struct shunt_room *r)
   const uint64_t now = now_ms(), before = atomic_load(&r->read_ms);
   size_t available, total;
   if (before && now - before < READ_MS) return true;
-  const enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+  const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
   const shunt_status s = SHUNT_CUDA(cudaMemGetInfo(&available, &total));
-  cache_leave_relaxed(mode);
+  shunt_leave_relaxed(mode);
   if (s != SHUNT_OK) return false;
   atomic_store(&r->available, available);
   atomic_store(&r->total, total);

@@ -3,9 +3,9 @@
    Workspaces are the program's memory (promise.h), so a larger answer of bufferSize may be what a
    program fails by that would have fitted without Shunt:
 
-     workspace  up to 1 MiB                               always
-                more, where a 64th of the device is left  yes
-                otherwise                                 no: the route runs without, or another does
+     up to 1 MiB                               always
+     more, where a 64th of the device is left  yes
+     otherwise                                 no: the route runs without, or another does
 
    What is free is read again after 20 ms at the earliest, as bufferSize is asked for every product
    of some programs.

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -15,11 +16,16 @@
 #include <unistd.h>
 
 #include "backend/plan/fault.h"
+#include "backend/plan/fork.h"
 
 enum { SEATS = 128, WANTED_MS = 5000, RENEWED_MS = 200, ASKED_MS = 1000, PATH = 160 };
+/* Of waiting: rounds in all, and once nobody keeps anything more; how long nobody is waited for who
+   has not answered.  */
+enum { ROUNDS = 60, ROUNDS_MORE = 10, ROUND_NS = 5000000, UNANSWERED_MS = 10000 };
 
 struct seat {
   _Atomic int64_t process; /* 0: free */
+  _Atomic int64_t started; /* its start, by the system's clock ticks: a number comes again */
   _Atomic int64_t kept, wanted;
   _Atomic uint64_t until; /* what is wanted counts until then */
 };
@@ -37,11 +43,15 @@ struct shunt_share {
   pid_t owner; /* a forked child has the mapping, and not the seat */
   atomic_bool left;
   _Atomic uint32_t heard;
+  _Atomic int64_t asked_for;     /* what the others kept when they were asked last */
+  _Atomic int rounds;            /* how often they are waited for */
+  _Atomic uint64_t silent_until; /* they have not answered: they are not waited for until then */
   char path[PATH];
   struct shunt_share *next;
 };
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+SHUNT_LOCK_SURVIVES_FORK(share, opening)
 static struct shunt_share *all;
 
 /* The same for all processes since the machine started. */
@@ -60,7 +70,7 @@ static bool name_it(char path[PATH], const char *folder, const unsigned char uui
   char hex[33];
   if (getauxval(AT_SECURE) || stat("/proc/self/ns/pid", &pids) != 0) return false;
   for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", uuid[i]);
-  const int n = snprintf(path, PATH, "%s/shunt-%u-%llx-%s", folder, (unsigned)geteuid(),
+  const int n = snprintf(path, PATH, "%s/shunt2-%u-%llx-%s", folder, (unsigned)geteuid(),
                          (unsigned long long)pids.st_ino, hex);
   return n > 0 && n < PATH;
 }
@@ -93,21 +103,46 @@ static int open_locked(const char *path)
   return -1;
 }
 
+/* ---- who lives ------------------------------------------------------------------------------ */
+
+/* When a process started; 0: it has ended, be it that nobody has waited for it yet; -1: not told.
+   In /proc/PID/stat the program's name stands in brackets and may hold anything; behind it are the
+   state and, 19 fields on, the start.  */
+static int64_t start_of(int64_t process)
+{
+  char path[32], text[512];
+  snprintf(path, sizeof path, "/proc/%lld/stat", (long long)process);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return kill((pid_t)process, 0) != 0 && errno == ESRCH ? 0 : -1;
+  const ssize_t n = read(fd, text, sizeof text - 1);
+  close(fd);
+  text[n > 0 ? n : 0] = 0;
+  const char *at = strrchr(text, ')');
+  if (!at || !at[1]) return -1;
+  if (at[2] == 'Z' || at[2] == 'X') return 0;
+  for (int field = 0; at && field < 20; field++) at = strchr(at + 1, ' ');
+  return at ? strtoll(at, NULL, 10) : -1;
+}
+
 static bool lives(const struct seat *s)
 {
-  const int64_t process = atomic_load(&s->process);
-  return process != 0 && (kill((pid_t)process, 0) == 0 || errno != ESRCH);
+  const int saved = errno;
+  const int64_t process = atomic_load(&s->process), started = atomic_load(&s->started);
+  const int64_t now = process != 0 ? start_of(process) : 0;
+  errno = saved;
+  return now != 0 && (now < 0 || started < 0 || now == started);
 }
 
 /* A free seat, or that of a process that ended; with the file locked. */
 static struct seat *sit_down(struct table *t)
 {
-  const int64_t me = getpid();
+  const int64_t me = getpid(), started = start_of(me);
   for (int i = 0; i < SEATS; i++) {
     struct seat *s = &t->seat[i];
-    if (atomic_load(&s->process) == me || lives(s)) continue; /* ours: of another context */
+    if (lives(s)) continue; /* ours: of another context */
     atomic_store(&s->kept, 0);
     atomic_store(&s->wanted, 0);
+    atomic_store(&s->started, started);
     atomic_store(&s->process, me);
     return s;
   }
@@ -191,19 +226,22 @@ struct others {
   int claimants;
 };
 
-/* A process that ended may still stand there; it is cleared away. */
-static struct others look_around(struct shunt_share *s)
+/* A process that ended may still stand there; it is cleared away.  `elsewhere`: without other seats
+   of this process, of another context or library.  */
+static struct others look_around(struct shunt_share *s, bool elsewhere)
 {
   struct others o = {0};
   const uint64_t now = now_ms();
   for (int i = 0; i < SEATS; i++) {
     struct seat *seat = &s->table->seat[i];
-    if (seat == s->mine || atomic_load(&seat->process) == 0) continue;
-    const int64_t kept = atomic_load(&seat->kept);
+    const int64_t process = atomic_load(&seat->process);
+    if (seat == s->mine || process == 0 || (elsewhere && process == s->owner)) continue;
+    int64_t kept = atomic_load(&seat->kept);
     const int64_t wanted = atomic_load(&seat->until) > now ? atomic_load(&seat->wanted) : 0;
     if (kept <= 0 && wanted <= 0) continue;
     if (!lives(seat)) {
-      atomic_store(&seat->kept, 0);
+      /* But for what another has begun to keep on that seat. */
+      atomic_compare_exchange_strong(&seat->kept, &kept, 0);
       atomic_store(&seat->wanted, 0);
       continue;
     }
@@ -229,7 +267,7 @@ int64_t shunt_share_allows(struct shunt_share *s, int64_t budget)
 {
   if (!is_seated(s)) return budget;
   if (is_asked(s)) return 0;
-  const struct others o = look_around(s);
+  const struct others o = look_around(s, false);
   const int64_t equal = budget / (o.claimants + 1), rest = budget - o.kept - o.wanted;
   return rest > equal ? rest : equal;
 }
@@ -238,7 +276,7 @@ bool shunt_share_take(struct shunt_share *s, int64_t kept, int64_t budget)
 {
   if (!is_seated(s)) return true;
   const int64_t before = atomic_exchange(&s->mine->kept, kept);
-  if (look_around(s).kept + kept <= budget) {
+  if (look_around(s, false).kept + kept <= budget) {
     atomic_store(&s->mine->wanted, 0);
     return true;
   }
@@ -263,15 +301,43 @@ void shunt_share_want(struct shunt_share *s, int64_t bytes)
 
 int64_t shunt_share_others(struct shunt_share *s)
 {
-  return is_seated(s) ? look_around(s).kept : 0;
+  return is_seated(s) ? look_around(s, false).kept : 0;
 }
 
 bool shunt_share_ask(struct shunt_share *s)
 {
-  if (!is_seated(s) || look_around(s).kept == 0) return false;
+  if (!is_seated(s) || look_around(s, true).kept == 0) return false;
   atomic_store(&s->table->asker, (int64_t)s->owner);
   atomic_store(&s->table->asked_until, now_ms() + ASKED_MS);
   atomic_fetch_add(&s->table->stirs, 1);
+  return true;
+}
+
+/* Asks; false: there is nobody to wait for. */
+static bool begin_waiting(struct shunt_share *s, int64_t others)
+{
+  const bool silent =
+      atomic_load(&s->silent_until) > now_ms() && others >= atomic_load(&s->asked_for);
+  if (!shunt_share_ask(s) || silent) return false;
+  atomic_store(&s->asked_for, others);
+  atomic_store(&s->rounds, ROUNDS);
+  return true;
+}
+
+bool shunt_share_await(struct shunt_share *s, int round)
+{
+  if (!is_seated(s)) return false;
+  const int64_t others = look_around(s, true).kept;
+  if (round == 0 && !begin_waiting(s, others)) return false;
+  /* What they have let go of is on its way back. */
+  if (others == 0 && atomic_load(&s->rounds) > round + ROUNDS_MORE)
+    atomic_store(&s->rounds, round + ROUNDS_MORE);
+  if (round >= atomic_load(&s->rounds)) {
+    if (others >= atomic_load(&s->asked_for))
+      atomic_store(&s->silent_until, now_ms() + UNANSWERED_MS);
+    return false;
+  }
+  nanosleep(&(struct timespec){0, ROUND_NS}, NULL);
   return true;
 }
 

@@ -3,8 +3,8 @@
    Ranks of a job share a GPU.  What they keep in all is to be within the budget that one of them
    would have.  So each tells the others what it keeps, in a table that they map:
 
-     /dev/shm/shunt-USER-PIDS-DEVICE      USER: number, PIDS: pid namespace, DEVICE: UUID
-     | asked | seat | seat | ..           a seat: process | kept | wanted, until when
+     /dev/shm/shunt2-USER-PIDS-DEVICE     USER: number, PIDS: pid namespace, DEVICE: UUID
+     | asked | seat | seat | ..           a seat: process, its start | kept | wanted, until when
 
    A process may keep what the others neither keep nor want, and never less than an equal share of
    those who keep or want something; one that keeps more gives back in its next calls.  A new copy
@@ -12,12 +12,16 @@
    is within the budget at any time, but for what is being given back.
 
    Where a program's own allocation fails, the others are asked to let go of all copies, for a while.
-   One that makes no calls at that time hears of it with its next one.
+   Those that keep something are waited for, 300 ms at most; once they keep nothing, 50 ms more.
+   One that makes no calls at that time, such as a rank that waits in a collective, hears of it with
+   its next one: who has not answered is not waited for again within 10 s.  (A thread that gives
+   copies back meanwhile could do so only in a CUDA context that the program may destroy under it,
+   and by calls that may wait for the device, where the collective waits for the process that asks.)
 
    The table belongs to a user and is trusted only if no other could have written it.  Seats of
-   processes that ended are free.  The last process removes the file.  Without a table (no
-   /dev/shm, another container) a process is as if alone: it still keeps nothing where a twentieth
-   of the device is not free.
+   processes that ended are free, whoever has their number now.  The last process removes the file.
+   Without a table (no /dev/shm, another container) a process is as if alone: it still keeps nothing
+   where a twentieth of the device is not free.
 
    Thread-safe, no lock is held; no CUDA calls.  */
 #ifndef SHUNT_SHARE_H
@@ -42,8 +46,10 @@ bool shunt_share_take(struct shunt_share *s, int64_t kept, int64_t budget);
 void shunt_share_keep(struct shunt_share *s, int64_t kept);
 /* So much more was wanted and not to be had; the others hear of it. */
 void shunt_share_want(struct shunt_share *s, int64_t bytes);
-/* All others are asked to let go; false: they keep nothing. */
+/* All other processes are asked to let go; false: they keep nothing. */
 bool shunt_share_ask(struct shunt_share *s);
+/* Asks in round 0, and waits 5 ms.  False: nobody need be waited for, or has been for long enough. */
+bool shunt_share_await(struct shunt_share *s, int round);
 /* What the others keep. */
 int64_t shunt_share_others(struct shunt_share *s);
 /* Has anybody wanted or asked since this was last asked?  A load and a comparison. */

@@ -67,7 +67,7 @@ static const struct option options[] = {{"columns", required_argument, NULL, 'n'
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
 
-static const char *const layout_words[] = {"rr", "rc", "cr", "cc", NULL};
+const char *const bench_layout_words[] = {"rr", "rc", "cr", "cc", NULL};
 static const char *const op_words[] = {"spmm", "sddmm", NULL};
 static const char *const index_words[] = {"i32", "i64", NULL};
 
@@ -163,7 +163,7 @@ static bool run_source(struct run *r, const char *text)
       int layout = i / (o->n_count * o->type_count), types = i / o->n_count % o->type_count;
       c.problem = source.from_problem ? source.problem
                                       : bench_problem(&m, o->n[i % o->n_count], o->types[types],
-                                                      layout_words[o->layouts[layout]], o);
+                                                      bench_layout_words[o->layouts[layout]], o);
       bench_finish_case(&c, &m, o->v);
       if (bench_sane(&c))
         alive = run_case(r, &c);
@@ -233,7 +233,8 @@ static bool parse_option(int c, struct bench_options *o)
     o->type_count = tool_parse_words("--types", optarg, bench_type_words, o->types);
     return o->type_count > 0;
   case OPT_LAYOUT:
-    return (o->layout_count = tool_parse_words("--layout", optarg, layout_words, o->layouts)) > 0;
+    return (o->layout_count =
+                tool_parse_words("--layout", optarg, bench_layout_words, o->layouts)) > 0;
   case OPT_OP:
     if (!tool_parse_words("--op", optarg, op_words, word)) return false;
     o->op = word[0] == 0 ? SHUNT_SPMM : SHUNT_SDDMM;

@@ -75,7 +75,7 @@ struct bench_options {
   int64_t n[TOOL_LIST];
   int n_count;
   int types[TOOL_LIST], type_count;     /* into bench_type_words */
-  int layouts[TOOL_LIST], layout_count; /* into the words of bench.c */
+  int layouts[TOOL_LIST], layout_count; /* into bench_layout_words */
   enum shunt_op op;
   shunt_type index_type;
   int v;
@@ -110,6 +110,7 @@ struct bench_step {
    whether on the host, the first step's options say.  */
 int bench_run(const struct bench_step *steps, int count);
 struct bench_options bench_defaults(void);
+extern const char *const bench_layout_words[]; /* NULL-terminated */
 
 /* ---- suite.c --------------------------------------------------------- */
 

@@ -140,8 +140,8 @@ void gpu_peers_scalars(struct gpu_case *g)
 cudaDataType gpu_cuda_type(shunt_type t)
 {
   static const cudaDataType type[SHUNT_TYPE_COUNT] = {
-      CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_64F, CUDA_R_8I, CUDA_R_32I,
-      CUDA_R_64I, CUDA_R_64U,  CUDA_R_16I, CUDA_C_32F, CUDA_C_64F};
+      CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_64F, CUDA_R_8I,  CUDA_R_32I,
+      CUDA_R_64I, CUDA_R_64U,  CUDA_R_16I, CUDA_C_32F, CUDA_C_64F, CUDA_R_8U};
   return type[t];
 }
 

@@ -11,6 +11,7 @@
 struct step {
   const char *op, *types, *widths, *heights; /* as on the command line */
   const char *const *sources;                /* NULL-terminated; with ':' words, else files */
+  const char *layouts;                       /* NULL: those asked for */
 };
 
 /* SC'21: the Deep Learning Matrix Collection, each entry a V x 1 vector. */
@@ -33,18 +34,26 @@ static const char *const layers[] = {"random:2048x1024:0.2",
                                      "random:4096x11008:0.05",
                                      "random:4096x11008:0.02",
                                      NULL};
-static const struct step dlmc[] = {{"spmm", "f16", "64,128,256", "2,4,8", dlmc_files},
-                                   {"sddmm", "f16", "64,128,256", "2,4,8", dlmc_files},
-                                   {"spmm", "f16", "64,128,256,512,1024,2048", "2,4,8", layers},
-                                   {NULL, NULL, NULL, NULL, NULL}};
+static const struct step dlmc[] = {
+    {"spmm", "f16", "64,128,256", "2,4,8", dlmc_files, NULL},
+    {"sddmm", "f16", "64,128,256", "2,4,8", dlmc_files, NULL},
+    {"spmm", "f16", "64,128,256,512,1024,2048", "2,4,8", layers, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL}};
 
-/* SC'22: int8 beside f16, on the same layers. */
-static const struct step integers[] = {{"spmm", "i8,f16", "128,256,512", "2,4,8", dlmc_files},
-                                       {"spmm", "i8,f16", "128,256,512", "2,4,8", layers},
-                                       {NULL, NULL, NULL, NULL, NULL}};
-
-/* Scattered matrices of solvers and graphs: real ones, and twenty made up. */
+/* Scattered matrices of solvers and graphs. */
 static const char *const mtx_files[] = {"mtx/*.mtx.gz", NULL};
+
+/* SC'22: int8 beside f16, on the same layers; with B by columns, where cuBLAS is fastest in int8;
+   SDDMM in f16, beside which libshunt's of integers stands (test_srbcrs_sddmm --time); and
+   scattered.  */
+static const struct step integers[] = {{"spmm", "i8,f16", "128,256,512", "2,4,8", dlmc_files, NULL},
+                                       {"spmm", "i8,f16", "128,256,512", "2,4,8", layers, NULL},
+                                       {"spmm", "i8", "256,1024", "8", layers, "cr"},
+                                       {"sddmm", "f16", "128,256,512", "2,4,8", layers, NULL},
+                                       {"spmm", "i8", "32,128", "1", mtx_files, NULL},
+                                       {NULL, NULL, NULL, NULL, NULL, NULL}};
+
+/* Real ones as above, and twenty made up. */
 static const char *const scattered[] = {"random:100000x100000:0.00008",
                                         "random:300000x300000:0.00003",
                                         "random:1000000x1000000:0.000004",
@@ -66,10 +75,10 @@ static const char *const scattered[] = {"random:100000x100000:0.00008",
                                         "mesh:100x100x100:1",
                                         "mesh:64x64x64:3",
                                         NULL};
-static const struct step mtx[] = {{"spmm", "f32,f64", "8,16,32,64,128", "1", mtx_files},
-                                  {"spmm", "f32,f64", "8,16,32,64,128", "1", scattered},
-                                  {"sddmm", "f32", "32,128", "1", mtx_files},
-                                  {NULL, NULL, NULL, NULL, NULL}};
+static const struct step mtx[] = {{"spmm", "f32,f64", "8,16,32,64,128", "1", mtx_files, NULL},
+                                  {"spmm", "f32,f64", "8,16,32,64,128", "1", scattered, NULL},
+                                  {"sddmm", "f32", "32,128", "1", mtx_files, NULL},
+                                  {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 /* The thesis on 2:4 tiles: XdYs, X % of the tiles dense and Y % 2:4; its finite-element matrices;
    and magnitude-pruned layers. */
@@ -86,11 +95,12 @@ static const char *const elements[] = {
     "mtx/rajat16.mtx.gz", "mtx/gupta2.mtx.gz",   NULL};
 static const char *const sparse_layers[] = {"dlmc/*_0.9.smtx.gz", "dlmc/*_0.95.smtx.gz",
                                             "dlmc/*_0.98.smtx.gz", NULL};
-static const struct step tiles[] = {{"spmm", "f16", "8,16,32,64,128,256", "1", tile_patterns},
-                                    {"spmm", "f16", "8,32,64,128,256,512,1024,2048", "1", pruned},
-                                    {"spmm", "f16", "64,128", "1", elements},
-                                    {"spmm", "f16", "256", "1", sparse_layers},
-                                    {NULL, NULL, NULL, NULL, NULL}};
+static const struct step tiles[] = {
+    {"spmm", "f16", "8,16,32,64,128,256", "1", tile_patterns, NULL},
+    {"spmm", "f16", "8,32,64,128,256,512,1024,2048", "1", pruned, NULL},
+    {"spmm", "f16", "64,128", "1", elements, NULL},
+    {"spmm", "f16", "256", "1", sparse_layers, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 static const struct suite {
   const char *name;
@@ -141,7 +151,10 @@ static bool fill_step(struct bench_step *to, const struct step *from, int v, con
   to->o.v = v;
   to->o.type_count = tool_parse_words("types", from->types, bench_type_words, to->o.types);
   to->o.n_count = tool_parse_sizes("widths", from->widths, 1 << 24, to->o.n);
-  bool good = to->o.type_count > 0 && to->o.n_count > 0;
+  if (from->layouts)
+    to->o.layout_count =
+        tool_parse_words("layouts", from->layouts, bench_layout_words, to->o.layouts);
+  bool good = to->o.type_count > 0 && to->o.n_count > 0 && to->o.layout_count > 0;
   for (int i = 0; good && from->sources[i]; i++)
     good = strchr(from->sources[i], ':') ? add_source(to, from->sources[i])
                                          : add_files(to, data, from->sources[i]);

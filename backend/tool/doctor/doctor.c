@@ -10,7 +10,7 @@ static const char help[] =
     "Say whether Shunt can serve this machine and PROGRAM: driver, GPUs, Shunt's\n"
     "libraries, whether a preload acts on PROGRAM, which copies of cuSPARSE and\n"
     "GraphBLAS it would load and how it binds them, and the files that Shunt would\n"
-    "read.  PROGRAM is read, not run; arguments after it are ignored.\n"
+    "read.  PROGRAM is read, not run.  Without one: for programs of either library.\n"
     "\n"
     "      --root DIR  look at the system below DIR, as a container's root folder;\n"
     "                  no GPU is asked then\n"
@@ -20,7 +20,8 @@ static const char help[] =
     "Each line is a finding: its topic, ok, note, warning or problem, and a text.\n"
     "A warning leaves Shunt working; a problem has to be mended first.\n"
     "\n"
-    "Exit status: 0 Shunt works (or with warnings); 1 there is a problem; 2 usage.\n";
+    "Exit status: 0 Shunt works (perhaps with warnings), without PROGRAM for one of\n"
+    "the two libraries at least; 1 there is a problem; 2 usage.\n";
 
 enum { OPT_JSON = 256, OPT_ROOT };
 static const struct option options[] = {{"json", no_argument, NULL, OPT_JSON},
@@ -40,25 +41,28 @@ static void note_wants(struct doctor *d)
 
 static void ask(struct doctor *d, const char *program)
 {
+  doctor_read_settings(d);
   bool read = program && doctor_read_program(d, program);
   if (program)
     note_wants(d);
   else
-    d->wants[DOCTOR_CUSPARSE] = true;
+    d->wants[DOCTOR_CUSPARSE] = d->wants[DOCTOR_GRAPHBLAS] = true;
   doctor_ask_driver(d);
   doctor_ask_toolkits(d);
   doctor_ask_install(d);
   if (read) doctor_ask_reach(d);
   if (read) doctor_ask_bindings(d);
   doctor_ask_settings(d);
+  doctor_ask_shared(d);
 }
 
 static int doctor(int argc, char **argv)
 {
-  struct doctor d = {.root = ""};
+  static struct doctor d; /* static: its settings hold a whole file */
   char root[PATH_MAX];
   bool json = false;
   int c;
+  d = (struct doctor){.root = "", .findings.about = DOCTOR_KINDS};
   optind = 1;
   opterr = 0;
   while ((c = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
@@ -75,10 +79,10 @@ static int doctor(int argc, char **argv)
     default: return tool_bad_option("doctor", c, argv, options);
     }
   }
-  const char *program = optind < argc ? argv[optind] : NULL;
-  ask(&d, program);
+  char *const *program = argv + optind; /* NULL where none was named */
+  ask(&d, program[0]);
   (json ? doctor_print_json : doctor_print)(&d.findings, program);
-  const int status = doctor_worst(&d.findings) == DOCTOR_PROBLEM ? EXIT_BAD : EXIT_OK;
+  const int status = doctor_can_serve(&d.findings, program) ? EXIT_OK : EXIT_BAD;
   doctor_findings_free(&d.findings);
   doctor_objects_free(&d.objects);
   return fflush(stdout) == 0 ? status : EXIT_BAD;

@@ -7,7 +7,8 @@
      doctor_python.c     libraries that a Python program could import
      doctor_bindings.c   copies of cuSPARSE and GraphBLAS, and who binds them how
      doctor_reach.c      does LD_PRELOAD act on this program?
-     doctor_settings.c   environment variables and the files they name
+     doctor_settings.c   what is set, in the environment or a file, and the files that it names
+     doctor_shared.c     the table by which processes share a device's memory
      doctor_findings.c   findings, verdict, exit status
      doctor_elf.c        one ELF file (doctor_elf.h)
      doctor_search.c     where the loader would find a library
@@ -20,8 +21,12 @@
 
 #include <limits.h>
 
+#include "backend/options/options.h"
 #include "backend/tool/doctor/doctor_elf.h"
 #include "backend/tool/tool.h"
+
+/* The two libraries; DOCTOR_KINDS: both. */
+enum doctor_kind { DOCTOR_CUSPARSE, DOCTOR_GRAPHBLAS, DOCTOR_KINDS };
 
 /* ---- doctor_findings.c ---------------------------------------------------------------------- */
 
@@ -34,6 +39,7 @@ enum doctor_level {
 
 struct doctor_finding {
   enum doctor_level level;
+  enum doctor_kind about;
   const char *topic;  /* static */
   const char *advice; /* static; NULL: nothing to be done */
   char *text;
@@ -42,23 +48,23 @@ struct doctor_finding {
 struct doctor_findings {
   struct doctor_finding *list;
   int count, room;
-  bool lost; /* memory was short: some are missing */
-  bool idle; /* the program uses neither library, as far as its files tell */
+  enum doctor_kind about; /* of those to come */
+  bool lost;              /* memory was short: some are missing */
+  bool idle;              /* the program uses neither library, as far as its files tell */
 };
 
 /* Adds one. */
 void doctor_find(struct doctor_findings *f, enum doctor_level level, const char *topic,
                  const char *advice, const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* The worst level of all. */
-enum doctor_level doctor_worst(const struct doctor_findings *f);
-/* All findings, the verdict and what to do. `program`: NULL when none was given. */
-void doctor_print(const struct doctor_findings *f, const char *program);
-void doctor_print_json(const struct doctor_findings *f, const char *program);
+/* Can it be served?  `argv`: the program and its arguments; argv[0] is NULL when none was named,
+   and then one of the two libraries is enough.  */
+bool doctor_can_serve(const struct doctor_findings *f, char *const *argv);
+/* All findings, the verdict - without a program one for each library - and what to do. */
+void doctor_print(const struct doctor_findings *f, char *const *argv);
+void doctor_print_json(const struct doctor_findings *f, char *const *argv);
 void doctor_findings_free(struct doctor_findings *f);
 
 /* ---- doctor_program.c ----------------------------------------------------------------------- */
-
-enum doctor_kind { DOCTOR_CUSPARSE, DOCTOR_GRAPHBLAS, DOCTOR_KINDS };
 
 /* What an object has to do with one of the two libraries. */
 struct doctor_use {
@@ -85,13 +91,16 @@ struct doctor_objects {
 
 struct doctor {
   const char *root;         /* "": this machine; no slash at its end */
-  bool wants[DOCTOR_KINDS]; /* the program uses it; without a program, cuSPARSE counts as used */
+  bool wants[DOCTOR_KINDS]; /* the program uses it; without a program, both count as used */
   int architecture;         /* lowest compute capability of the GPUs, times 10; 0: not known */
+  int multiprocessors;      /* of the first GPU; 0: not known */
+  bool h200;                /* ... which the cost table was measured on */
   int driver_cuda;          /* CUDA version of the driver, as 13000; 0: not known */
   bool has_dlsym;           /* libshunt-dlsym.so is installed */
   char library[PATH_MAX];   /* one of Shunt's libraries; "": none is installed */
   struct doctor_objects objects;
   struct doctor_findings findings;
+  struct shunt_options_reading settings;
 };
 
 /* Finds the program that `word` names, as a shell would, and all that it needs.  False after a
@@ -106,12 +115,17 @@ void doctor_objects_free(struct doctor_objects *l);
 
 /* ---- the other questions, each of which adds its findings ----------------------------------- */
 
+/* The first of all: reads what is set, and adds what is not understood. */
+void doctor_read_settings(struct doctor *d);
 void doctor_ask_driver(struct doctor *d);
 void doctor_ask_toolkits(struct doctor *d);
 void doctor_ask_install(struct doctor *d);
 void doctor_ask_reach(struct doctor *d);
 void doctor_ask_bindings(struct doctor *d);
 void doctor_ask_settings(struct doctor *d);
+void doctor_ask_shared(struct doctor *d);
+/* The value of SHUNT_..., from the environment or the file; NULL: it is not set. */
+const char *doctor_setting(const struct doctor *d, const char *name);
 /* What `interpreter`, a Python as it was named, could import of the two libraries and their users
    is added to the objects.  */
 void doctor_read_python(struct doctor *d, const char *interpreter);

@@ -5,7 +5,7 @@
    | linked, opened by Python      | yes: a local scope comes after the global one |
    | by name (dlopen, dlsym)       | cuSPARSE by libshunt-dlsym.so; GraphBLAS no   |
    | contained (linked statically) | no                                            |
-   | opened with RTLD_DEEPBIND     | no; the flag is in no file, `shunt run` tells |  */
+   | opened with RTLD_DEEPBIND     | no; the flag is in no file, so it can't be told |  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <stdlib.h>

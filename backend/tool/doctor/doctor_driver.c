@@ -107,6 +107,10 @@ static void describe_gpu(struct doctor *d, const struct libcuda *c, int i)
   c->memory(&bytes, device);
   const int architecture = 10 * major + minor;
   if (!d->architecture || architecture < d->architecture) d->architecture = architecture;
+  if (!d->multiprocessors) {
+    d->multiprocessors = processors;
+    d->h200 = strstr(name, "H200") != NULL;
+  }
   doctor_find(&d->findings, DOCTOR_OK, "gpu", NULL,
               "%d: %s, compute capability %d.%d, %d multiprocessors, %.0f GiB", i, name, major,
               minor, processors, (double)bytes / (1 << 30));
@@ -156,13 +160,22 @@ static void report_missing(struct doctor *d, bool module, int nodes, bool libcud
         "libcuda.so.1 is not found");
 }
 
-/* The rates that times are estimated by were measured on an H200. */
+/* There is one cost table, the built-in one (backend/routes/cost_table.h); rates of memory are
+   scaled by shunt_cost_scale.  */
 static void describe_costs(struct doctor *d)
 {
-  if (d->wants[DOCTOR_CUSPARSE])
+  static const char table[] =
+      "built-in cost table, measured on an H200 (132 multiprocessors, CUDA 13.0, cuSPARSE 12.6.3)";
+  if (!d->wants[DOCTOR_CUSPARSE]) return;
+  if (d->h200)
+    doctor_find(&d->findings, DOCTOR_OK, "cost", NULL, "%s", table);
+  else if (d->multiprocessors)
     doctor_find(&d->findings, DOCTOR_NOTE, "cost", NULL,
-                "routes are chosen by rates measured on an H200, scaled to other GPUs by "
-                "multiprocessors");
+                "%s; for this GPU, which was not measured, scaled by 132/%d multiprocessors", table,
+                d->multiprocessors);
+  else
+    doctor_find(&d->findings, DOCTOR_NOTE, "cost", NULL,
+                "%s; scaled to another GPU by its multiprocessors", table);
 }
 
 void doctor_ask_driver(struct doctor *d)
@@ -170,6 +183,7 @@ void doctor_ask_driver(struct doctor *d)
   char number[64] = "";
   struct libcuda c = {0};
   const bool here = !d->root[0], module = read_module(d, number);
+  d->findings.about = DOCTOR_CUSPARSE; /* GraphBLAS is served without a GPU, too */
   const int nodes = count_nodes(d);
   void *handle = here ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
   const bool libcuda = here ? handle && bind(handle, &c) : root_has_libcuda(d);
@@ -184,6 +198,7 @@ void doctor_ask_driver(struct doctor *d)
                 nodes == 1 || nodes < 0 ? "" : "s");
   if (handle) dlclose(handle);
   describe_costs(d);
+  d->findings.about = DOCTOR_KINDS;
 }
 
 /* ---- toolkits ------------------------------------------------------------------------------- */

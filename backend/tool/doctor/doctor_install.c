@@ -30,8 +30,8 @@ static const char *find_folder(const struct doctor *d, char own[PATH_MAX])
   static const char *const places[] = {PKGLIBDIR, "/usr/local/lib/shunt", "/usr/lib/shunt", NULL};
   static const char *const near[] = {"../lib/shunt", "../lib64/shunt", ".libs", ".", NULL};
   char here[PATH_MAX], path[PATH_MAX];
-  const char *named = getenv("SHUNT_LIBDIR");
-  if (named && *named) return named;
+  const char *named = doctor_setting(d, "SHUNT_LIBDIR");
+  if (named) return named;
   if (!d->root[0] && launch_own_folder(here, sizeof here))
     for (int i = 0; near[i]; i++)
       if (snprintf(own, PATH_MAX, "%s/%s", here, near[i]) < PATH_MAX &&
@@ -136,9 +136,12 @@ void doctor_ask_install(struct doctor *d)
 {
   char own[PATH_MAX];
   const char *folder = find_folder(d, own);
+  d->findings.about = DOCTOR_CUSPARSE;
   check_library(d, folder, "libshunt-cusparse.so", d->wants[DOCTOR_CUSPARSE]);
   check_library(d, folder, "libshunt-dlsym.so", false);
+  d->findings.about = DOCTOR_GRAPHBLAS;
   check_library(d, folder, "libshunt-graphblas.so", d->wants[DOCTOR_GRAPHBLAS]);
+  d->findings.about = DOCTOR_KINDS;
   if (strpbrk(folder, ": \t"))
     doctor_find(&d->findings, DOCTOR_PROBLEM, "shunt", "install Shunt into another folder",
                 "LD_PRELOAD can't hold the folder's name: %s", folder);

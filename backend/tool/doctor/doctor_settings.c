@@ -1,4 +1,8 @@
-/* doctor_settings.c: environment variables that decide what Shunt does, and the files they name. */
+/* doctor_settings.c: what is set, in the environment or the file of SHUNT_CONFIG, and the files
+   that it names.
+
+   Settings are read as the libraries read them (backend/options/options.h), so what counts here
+   counts there.  Below another root the file is that root's.  */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +11,61 @@
 
 #include "backend/options/user_file.h"
 #include "backend/tool/doctor/doctor.h"
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Takes the root's name out of a text. */
+static void hide_root(const struct doctor *d, char *text)
+{
+  const size_t n = strlen(d->root);
+  for (char *at = n ? strstr(text, d->root) : NULL; at; at = strstr(at, d->root))
+    memmove(at, at + n, strlen(at + n) + 1);
+}
+
+/* Lines "shunt: ...", one for each thing that is not understood. */
+static void add_complaints(struct doctor *d, char *lines)
+{
+  static const char advice[] = "mend or take out the setting; shunt options lists them all";
+  static const char head[] = "shunt: ";
+  char *rest;
+  hide_root(d, lines);
+  for (char *line = strtok_r(lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+    doctor_find(&d->findings, DOCTOR_WARNING, "setting", advice, "%s",
+                strncmp(line, head, sizeof head - 1) == 0 ? line + sizeof head - 1 : line);
+}
+
+void doctor_read_settings(struct doctor *d)
+{
+  const char *named = getenv("SHUNT_CONFIG");
+  char path[PATH_MAX], *before = named ? strdup(named) : NULL, *lines = NULL;
+  size_t room = 0;
+  const bool moved = d->root[0] && before && before[0] == '/' && doctor_below(d->root, named, path);
+  struct shunt_complaints complaints = {.to = open_memstream(&lines, &room)};
+  if (moved) setenv("SHUNT_CONFIG", path, 1);
+  shunt_options_read(&d->settings, &complaints);
+  if (moved) setenv("SHUNT_CONFIG", before, 1);
+  if (complaints.to && fclose(complaints.to) == 0) add_complaints(d, lines);
+  free(lines);
+  free(before);
+}
+
+static const struct shunt_option_setting *setting_of(const struct doctor *d, const char *name)
+{
+  return &d->settings.setting[shunt_option_index(name)];
+}
+
+const char *doctor_setting(const struct doctor *d, const char *name)
+{
+  return setting_of(d, name)->text;
+}
+
+/* Where a value is from, to be put behind it. */
+static const char *source_of(const struct doctor *d, const char *name)
+{
+  return setting_of(d, name)->source == SHUNT_FROM_FILE ? " (in the file of SHUNT_CONFIG)" : "";
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
 
 /* Of the file's first line: "# shunt tune 1 build=0.1.0 gpu=...". */
 static bool of_this_build(FILE *f)
@@ -41,14 +100,16 @@ static void check_tune_file(struct doctor *d, const char *named)
   if (f) fclose(f);
 }
 
-/* A file that is appended to: it, or else its folder, must be writable. */
-static void check_output(struct doctor *d, const char *variable, const char *named)
+/* A file that is appended to, or a folder: it, or else the one around it, must be writable. */
+static void check_output(struct doctor *d, const char *variable)
 {
+  const char *named = doctor_setting(d, variable);
   char path[PATH_MAX], *slash;
-  if (!named || !*named) return;
+  if (!named) return;
   if (named[0] == '/' ? !doctor_below(d->root, named, path)
                       : snprintf(path, sizeof path, "%s", named) >= PATH_MAX)
     return;
+  for (size_t n = strlen(path); n > 1 && path[n - 1] == '/';) path[--n] = 0; /* made if it is not */
   bool good = access(path, W_OK) == 0;
   if (!good && access(path, F_OK) != 0) {
     slash = strrchr(path, '/');
@@ -62,6 +123,8 @@ static void check_output(struct doctor *d, const char *variable, const char *nam
                 "%s=%s can't be written", variable, named);
 }
 
+/* ---- values --------------------------------------------------------------------------------- */
+
 static void check_loader_paths(struct doctor *d)
 {
   const char *preload = getenv("LD_PRELOAD"), *folders = getenv("LD_LIBRARY_PATH");
@@ -74,17 +137,45 @@ static void check_loader_paths(struct doctor *d)
                 "LD_LIBRARY_PATH=%s leads to a libcuda that does nothing", folders);
 }
 
-void doctor_ask_settings(struct doctor *d)
+/* What takes all calls away from Shunt. */
+static void check_off(struct doctor *d)
 {
-  const char *routes = getenv("SHUNT_ROUTES"), *tune = getenv("SHUNT_TUNE_FILE");
+  const char *routes = doctor_setting(d, "SHUNT_ROUTES");
+  if (d->settings.options.disable)
+    doctor_find(&d->findings, DOCTOR_PROBLEM, "setting", "unset SHUNT_DISABLE",
+                "SHUNT_DISABLE=1: every call is handed to the original%s",
+                source_of(d, "SHUNT_DISABLE"));
   if (routes && strcmp(routes, "none") == 0)
     doctor_find(&d->findings, DOCTOR_PROBLEM, "setting", "unset SHUNT_ROUTES",
-                "SHUNT_ROUTES=none: no call is taken");
-  else if (routes && *routes && strcmp(routes, "all") != 0)
-    doctor_find(&d->findings, DOCTOR_NOTE, "setting", NULL,
-                "SHUNT_ROUTES=%s: only these routes, wherever they are right", routes);
+                "SHUNT_ROUTES=none: calls are counted, and none is taken%s",
+                source_of(d, "SHUNT_ROUTES"));
+}
+
+/* All else that is set, but what has its own finding as a file or folder. */
+static void list_settings(struct doctor *d)
+{
+  for (int i = 0; i < SHUNT_OPTION_COUNT; i++) {
+    const struct shunt_option *o = &shunt_option_table[i];
+    const char *text = d->settings.setting[i].text;
+    if (!text || strcmp(text, o->otherwise) == 0) continue;
+    if (strcmp(o->name, "SHUNT_TUNE_FILE") == 0 || strcmp(o->name, "SHUNT_LOG_FILE") == 0 ||
+        strcmp(o->name, "SHUNT_REPORT") == 0 || strcmp(o->name, "SHUNT_DISABLE") == 0 ||
+        (strcmp(o->name, "SHUNT_ROUTES") == 0 && strcmp(text, "none") == 0))
+      continue;
+    doctor_find(&d->findings, DOCTOR_NOTE, "setting", NULL, "%s=%s%s%s", o->name, text,
+                o->kind == SHUNT_OPTION_ROUTES ? ": only these routes, wherever they are right"
+                                               : "",
+                source_of(d, o->name));
+  }
+}
+
+void doctor_ask_settings(struct doctor *d)
+{
+  const char *tune = doctor_setting(d, "SHUNT_TUNE_FILE");
+  check_off(d);
+  list_settings(d);
   check_loader_paths(d);
-  if (tune && *tune) check_tune_file(d, tune);
-  check_output(d, "SHUNT_LOG_FILE", getenv("SHUNT_LOG_FILE"));
-  check_output(d, "SHUNT_REPORT", getenv("SHUNT_REPORT"));
+  if (tune) check_tune_file(d, tune);
+  check_output(d, "SHUNT_LOG_FILE");
+  check_output(d, "SHUNT_REPORT");
 }

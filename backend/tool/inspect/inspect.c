@@ -14,9 +14,9 @@ static const char help[] =
     "\n"
     "  -v, --vector V      first replace each stored entry by a V x 1 vector\n"
     "  -n, --columns LIST  columns of the dense matrix (default 32,128,512)\n"
-    "  -t, --types LIST    f16, bf16, f32, f64 (default f16,f32)\n"
-    "      --gpu LIST      h200 (the default), h100, a100, b200: rates were measured\n"
-    "                      on an H200; for others they are scaled by multiprocessors\n"
+    "  -t, --types LIST    f16, bf16, f32, f64, i8, c32, c64 (default f16,f32)\n"
+    "      --gpu LIST      h200 (default), h100, a100, a40, l40s, b200, rtx5090; but\n"
+    "                      for h200 times are scaled by multiprocessors, and marked\n"
     "      --picture OUT   draw where vectors, tiles and empty strips lie, as SVG\n"
     "      --explain       print what the words mean; with no FILE nothing else\n"
     "      --json          print JSON, one object per FILE and line\n"
@@ -34,7 +34,7 @@ static const struct option options[] = {{"vector", required_argument, NULL, 'v'}
                                         {"json", no_argument, NULL, OPT_JSON},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
-static const char *const type_words[] = {"f16", "bf16", "f32", "f64", NULL};
+static const char *const type_words[] = {"f16", "bf16", "f32", "f64", "i8", "c32", "c64", NULL};
 
 struct inspect_options {
   int64_t v[TOOL_LIST], n[TOOL_LIST];
@@ -44,17 +44,25 @@ struct inspect_options {
   const char *picture;
 };
 
-/* The tiles of the route of that name, 2:4 in any order of their columns. */
-static shunt_status count_merged(struct inspection *i, struct shunt_csr a)
+/* *shares is left as it is where there are no tiles: the matrix is empty, or too large. */
+static shunt_status take_census(struct shunt_csr a, int how, struct shunt_tile_census *census,
+                                struct shunt_tile_shares *shares)
 {
-  struct shunt_tile_census census = {0};
   a.value_type = SHUNT_F16, a.values = NULL;
-  shunt_status s = SHUNT_OK;
-  if (a.rows > 0 && a.cols > 0)
-    s = shunt_csr_tile_census_host(&a, SHUNT_TILE_MERGE | SHUNT_TILE_REORDER, &census);
-  if (s == SHUNT_E_UNSUPPORTED) s = SHUNT_OK; /* too large: no tiles */
-  i->merged = (int64_t)(census.sparse + census.dense);
-  i->tiles = shunt_tile_shares(a.rows, a.cols, &census);
+  if (a.rows == 0 || a.cols == 0) return SHUNT_OK;
+  shunt_status s = shunt_csr_tile_census_host(&a, how, census);
+  if (s == SHUNT_OK) *shares = shunt_tile_shares(a.rows, a.cols, census);
+  return s == SHUNT_E_UNSUPPORTED ? SHUNT_OK : s;
+}
+
+/* Aligned tiles, and those of the route `tile`. */
+static shunt_status count_tiles(struct inspection *i, const struct shunt_csr *a)
+{
+  struct shunt_tile_census aligned = {0}, merged = {0};
+  i->tiles.fill = 1;
+  shunt_status s = take_census(*a, 0, &aligned, &i->aligned);
+  if (s == SHUNT_OK) s = take_census(*a, SHUNT_TILE_MERGE | SHUNT_TILE_REORDER, &merged, &i->tiles);
+  i->merged = (int64_t)(merged.sparse + merged.dense);
   return s;
 }
 
@@ -95,7 +103,7 @@ static void estimate_all(struct inspection *i, const struct shunt_csr *a,
 }
 
 /* What is computed of a matrix, in this order. */
-enum step { PROFILE, HALVES, STRUCTURE, MERGED, GRID, ORDER, ESTIMATES, STEPS };
+enum step { PROFILE, HALVES, STRUCTURE, TILES, GRID, ORDER, ESTIMATES, STEPS };
 
 static shunt_status take_step(enum step step, struct inspection *i, const struct shunt_csr *a,
                               const struct inspect_options *o)
@@ -104,7 +112,7 @@ static shunt_status take_step(enum step step, struct inspection *i, const struct
   case PROFILE: return shunt_profile_csr_host(a, &i->p);
   case HALVES: return profile_halves(i, *a);
   case STRUCTURE: return shunt_structure_csr_host(a, &i->s);
-  case MERGED: return count_merged(i, *a);
+  case TILES: return count_tiles(i, a);
   case GRID: return inspect_grid_make(a, &i->grid);
   case ORDER: inspect_order_try(a, &i->order); return SHUNT_OK;
   default: estimate_all(i, a, o); return SHUNT_OK;

@@ -54,7 +54,7 @@ struct inspect_gpu {
   struct shunt_device device;
   int64_t memory_bytes;
 };
-enum { INSPECT_GPUS = 4 };
+enum { INSPECT_GPUS = 7 };
 extern const struct inspect_gpu inspect_gpus[INSPECT_GPUS];   /* builds with CUDA alone */
 extern const char *const inspect_gpu_words[INSPECT_GPUS + 1]; /* NULL-terminated */
 
@@ -67,7 +67,8 @@ struct inspect_estimate {
   const char *why;    /* then; a sentence */
   double us;          /* of the route */
   double original_us; /* cuSPARSE, default algorithm */
-  double gemm_us;     /* cuBLAS on the dense matrix; 0: too large for that */
+  double gemm_us;     /* cuBLAS on the dense matrix; 0: too large for that, or a type not fitted */
+  bool scaled;        /* from the rates of an H200 to another GPU, by multiprocessors */
 };
 
 struct inspect_question {
@@ -102,8 +103,9 @@ struct inspection {
   bool made_up; /* the file held no values */
   struct shunt_profile p, half;
   struct shunt_structure s;
-  int64_t merged; /* tiles of 32 columns that 16 rows have */
-  struct shunt_tile_shares tiles;
+  struct shunt_tile_shares aligned; /* 16 x 32 tiles */
+  int64_t merged;                   /* tiles of 32 columns that 16 rows have */
+  struct shunt_tile_shares tiles;   /* their shares, 2:4 in any order of their columns */
   struct inspect_grid grid;
   struct inspect_order order;
   struct inspect_estimate estimate[INSPECT_MOST_ESTIMATES];

@@ -8,19 +8,19 @@
      row 3, 4                      00011000   shared: no aligned pair
      row 6                         01000000   alone
 
-   Tiles are 16 rows by 32 columns; one is 2:4 if no row has more than two entries in any aligned
-   four of its columns.  */
+   Tiles are aligned, and 2:4 or not as the format `tile` has them (kernels/tile/tile_format.h).
+   How many there are is counted in conv/tile/tile_conv.h; here, where they lie.  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/tool/inspect/inspect.h"
 
-enum { GROUP = 8, TILE_ROWS = 16, TILE_COLUMNS = 32 };
+enum { GROUP = 8, TILE_ROWS = SHUNT_TILE_ROWS, TILE_COLUMNS = SHUNT_TILE_COLS };
 
 struct scratch {
   uint8_t *rows_of; /* [cols] bits, of a group */
-  uint8_t *quads;   /* [cols / 4] entries, of a row */
-  uint8_t *crowded; /* [cols / 32] the tile is not 2:4 */
+  uint32_t *bits;   /* [tiles] columns of a row that have entries */
+  uint8_t *crowded; /* [tiles] the tile is not 2:4 */
   int64_t *last;    /* [strips] the last row seen there, + 1 */
 };
 
@@ -68,10 +68,13 @@ static void count_tiles(const struct shunt_csr *a, int64_t first, struct inspect
 {
   const int64_t end = first + TILE_ROWS < a->rows ? first + TILE_ROWS : a->rows;
   for (int64_t i = first; i < end; i++) {
+    for (int64_t p = offset(a, i); p < offset(a, i + 1); p++) {
+      const int64_t tile = column(a, p) / TILE_COLUMNS;
+      s->bits[tile] |= UINT32_C(1) << (column(a, p) % TILE_COLUMNS);
+      if (!shunt_tile_is_24(s->bits[tile])) s->crowded[tile] = 1;
+    }
     for (int64_t p = offset(a, i); p < offset(a, i + 1); p++)
-      if (s->quads[column(a, p) / 4] < 3 && ++s->quads[column(a, p) / 4] == 3)
-        s->crowded[column(a, p) / TILE_COLUMNS] = 1;
-    for (int64_t p = offset(a, i); p < offset(a, i + 1); p++) s->quads[column(a, p) / 4] = 0;
+      s->bits[column(a, p) / TILE_COLUMNS] = 0;
   }
   for (int64_t i = first; i < end; i++)
     for (int64_t p = offset(a, i); p < offset(a, i + 1); p++)
@@ -104,10 +107,10 @@ shunt_status inspect_grid_make(const struct shunt_csr *a, struct inspect_grid *o
   const size_t cells = (size_t)g.high * (size_t)g.wide * INSPECT_KINDS, cols = (size_t)a->cols;
   g.cell = calloc(cells + 1, sizeof *g.cell);
   g.strip = calloc((size_t)g.strips + 1, sizeof *g.strip);
-  struct scratch s = {calloc(cols + 1, 1), calloc(cols / 4 + 1, 1),
+  struct scratch s = {calloc(cols + 1, 1), calloc(cols / TILE_COLUMNS + 1, sizeof *s.bits),
                       calloc(cols / TILE_COLUMNS + 1, 1),
                       calloc((size_t)g.strips + 1, sizeof *s.last)};
-  const bool good = g.cell && g.strip && s.rows_of && s.quads && s.crowded && s.last;
+  const bool good = g.cell && g.strip && s.rows_of && s.bits && s.crowded && s.last;
   if (good) {
     for (int64_t i = 0; i < a->rows; i += GROUP) count_group(a, i, &g, &s);
     for (int64_t i = 0; i < a->rows; i += TILE_ROWS) count_tiles(a, i, &g, &s);
@@ -117,7 +120,7 @@ shunt_status inspect_grid_make(const struct shunt_csr *a, struct inspect_grid *o
     inspect_grid_free(&g);
   }
   free(s.rows_of);
-  free(s.quads);
+  free(s.bits);
   free(s.crowded);
   free(s.last);
   return good ? SHUNT_OK : SHUNT_E_MEMORY;

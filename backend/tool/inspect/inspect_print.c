@@ -59,17 +59,21 @@ static void print_time(double us)
 
 static void print_estimates(const struct inspection *i)
 {
+  bool scaled = false;
   if (i->estimates == 0) return;
   puts(" expected time, us (estimated; packed where that pays)\n"
-       "  GPU   type        N  route           time   cuSPARSE     cuBLAS");
+       "  GPU     type        N  route           time   cuSPARSE     cuBLAS");
   for (int e = 0; e < i->estimates; e++) {
     const struct inspect_estimate *x = &i->estimate[e];
-    printf("  %-5s %-5s %7" PRId64 "  %-8s", x->gpu, x->type, x->n, x->route);
+    printf("  %-7s %-5s %7" PRId64 "  %-8s", x->gpu, x->type, x->n, x->route);
     print_time(x->us);
     print_time(x->original_us);
     print_time(x->gemm_us);
-    printf("%s%s\n", x->why[0] ? "  " : "", x->why);
+    printf("%s%s%s\n", x->scaled ? "  scaled" : "", x->why[0] ? "  " : "", x->why);
+    scaled |= x->scaled;
   }
+  if (scaled)
+    puts("  scaled: from rates measured on an H200, by multiprocessors; not checked on that GPU");
 }
 
 /* A line for each estimate that another one undercuts by a twentieth. */
@@ -136,9 +140,9 @@ void inspect_print_table(const struct inspection *i)
   printf("  %-34s %9.2f%% %9.2f%% %9.2f%%\n", "fill of nonzero V x 1 vectors", 100 * s->fill[0],
          100 * s->fill[1], 100 * s->fill[2]);
   puts(" aligned 16 x 32 tiles");
-  print_share("zero", s->tile_zero);
-  print_share("2:4 along rows, of the nonzero", s->tile_24);
-  print_share("dense, of the nonzero", s->tile_dense);
+  print_share("zero", i->aligned.zero);
+  print_share("2:4 along rows, of the nonzero", i->aligned.sparse);
+  print_share("dense, of the nonzero", i->aligned.dense);
   puts(" 16 x 32 tiles, columns without entries left out");
   print_number("tiles", i->merged);
   print_share("2:4, columns in some order", i->tiles.sparse);
@@ -201,9 +205,9 @@ static void json_estimates(const struct inspection *i)
     const struct inspect_estimate *x = &i->estimate[e];
     printf("%s{\"gpu\": \"%s\", \"type\": \"%s\", \"n\": %" PRId64
            ", \"route\": \"%s\", \"us\": %.17g, \"cusparse_us\": %.17g, \"cublas_us\": %.17g, "
-           "\"ordered_us\": %.17g, \"padded_us\": %.17g}",
+           "\"ordered_us\": %.17g, \"padded_us\": %.17g, \"scaled\": %s}",
            e ? ", " : "", x->gpu, x->type, x->n, x->route, x->us, x->original_us, x->gemm_us,
-           i->ordered[e].us, i->padded[e].us);
+           i->ordered[e].us, i->padded[e].us, x->scaled ? "true" : "false");
   }
   fputs("]", stdout);
 }
@@ -226,7 +230,7 @@ void inspect_print_json(const struct inspection *i)
   print_three("vector_fill", finite_or_zero(s->fill[0]), finite_or_zero(s->fill[1]),
               finite_or_zero(s->fill[2]));
   printf("\"tiles_16x32\": {\"zero\": %.17g, \"two_of_four\": %.17g, \"dense\": %.17g}, ",
-         finite_or_zero(s->tile_zero), finite_or_zero(s->tile_24), finite_or_zero(s->tile_dense));
+         i->aligned.zero, i->aligned.sparse, i->aligned.dense);
   printf("\"merged_tiles\": {\"tiles\": %" PRId64 ", \"two_of_four\": %.17g, \"dense\": %.17g, "
          "\"fill\": %.17g}, ",
          i->merged, i->tiles.sparse, i->tiles.dense, i->tiles.fill);

@@ -12,13 +12,18 @@
 #include "backend/routes/costs.h"
 #include "backend/tool/inspect/inspect.h"
 
-/* Rates were measured on an H200; elsewhere they are scaled by multiprocessors (costs.h). */
+/* Rates were measured on an H200; elsewhere they are scaled by multiprocessors (costs.h), which the
+   table marks.  One GPU of each compute capability that Shunt has code for.  */
 const struct inspect_gpu inspect_gpus[INSPECT_GPUS] = {
     {"h200", "H200", {132, 90, 227 << 10, 60 << 20}, (int64_t)141 << 30},
     {"h100", "H100", {132, 90, 227 << 10, 50 << 20}, (int64_t)80 << 30},
     {"a100", "A100", {108, 80, 163 << 10, 40 << 20}, (int64_t)80 << 30},
-    {"b200", "B200", {148, 100, 227 << 10, 126 << 20}, (int64_t)180 << 30}};
-const char *const inspect_gpu_words[INSPECT_GPUS + 1] = {"h200", "h100", "a100", "b200", NULL};
+    {"a40", "A40", {84, 86, 99 << 10, 6 << 20}, (int64_t)48 << 30},
+    {"l40s", "L40S", {142, 89, 99 << 10, 96 << 20}, (int64_t)48 << 30},
+    {"b200", "B200", {148, 100, 227 << 10, 126 << 20}, (int64_t)180 << 30},
+    {"rtx5090", "RTX5090", {170, 120, 99 << 10, 96 << 20}, (int64_t)32 << 30}};
+const char *const inspect_gpu_words[INSPECT_GPUS + 1] = {"h200", "h100", "a100",    "a40",
+                                                         "l40s", "b200", "rtx5090", NULL};
 
 static _Alignas(256) char something[256];
 
@@ -26,14 +31,22 @@ static bool make_problem(const struct inspect_question *q, struct shunt_problem 
 {
   const struct shunt_csr *a = q->a;
   const bool wide = a->rows > INT32_MAX || a->cols > INT32_MAX || a->nnz > INT32_MAX;
-  const char *compute = strcmp(q->type, "f64") == 0 ? "f64" : "f32";
+  const bool half = strcmp(q->type, "f16") == 0 || strcmp(q->type, "bf16") == 0;
+  const char *out = strcmp(q->type, "i8") == 0 ? "i32" : q->type; /* of C */
+  const char *compute = half ? "f32" : out;
   char text[SHUNT_PROBLEM_TEXT];
   snprintf(text, sizeof text,
            "spmm:csr:%s.%s.%s.%s:%sb0:m%" PRId64 "n%" PRId64 "k%" PRId64 "z%" PRId64
            ":NN:rr:ld%" PRId64 ".%" PRId64 ":a1b0:alg0",
-           q->type, q->type, q->type, compute, wide ? "i64" : "i32", a->rows, q->n, a->cols, a->nnz,
+           q->type, q->type, out, compute, wide ? "i64" : "i32", a->rows, q->n, a->cols, a->nnz,
            q->n, q->n);
   return shunt_problem_parse(text, p) == SHUNT_OK;
+}
+
+/* Times of cuBLAS were fitted for these (dense_cost.c). */
+static bool gemm_is_known(shunt_type t)
+{
+  return t == SHUNT_F16 || t == SHUNT_BF16 || t == SHUNT_F32 || t == SHUNT_F64;
 }
 
 /* The matrix is known, and would be packed now; with q->order, its rows in that order. */
@@ -78,7 +91,8 @@ bool inspect_estimate(const struct inspect_question *q, struct inspect_estimate 
       .why = taken ? "" : shunt_reason_sentence(x.plan.why_none.reason),
       .us = taken ? x.plan.candidate[0].us : x.plan.original_us,
       .original_us = x.plan.original_us,
-      .gemm_us = cells > 4e9
+      .scaled = q->gpu != 0,
+      .gemm_us = cells > 4e9 || !gemm_is_known(s->b.type)
                      ? 0
                      : shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->b.rows,
                                        s->b.type, SHUNT_MATH_EXACT, &gpu->device)};

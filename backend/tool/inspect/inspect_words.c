@@ -25,9 +25,11 @@ static const struct {
     {"srbcrs", "route: int8 rows in groups with equal columns, on tensor cores"},
     {"tile", "route: tiles of the columns that 16 rows have, 2:4 where they can be"},
     {"dense", "route: the matrix written out with its zeros, times B"},
+    {"bsr", "route: square blocks, where the program's matrix is BSR or Blocked-ELL; FILE is CSR"},
     {"original", "the call is left to cuSPARSE"},
     {"expected time",
      "an estimate from rates measured on an H200; a settled matrix, packed where that pays"},
+    {"scaled", "for another GPU than that: by its multiprocessors, which nobody has checked there"},
 };
 
 void inspect_print_words(void)

@@ -52,6 +52,26 @@ static void put_line(FILE *to, const struct report_line *l)
   put_string(to, "from", l->from, false);
 }
 
+/* Those of one process, from *at on: what differs between processes of what put_line tells. */
+static void put_apart(FILE *to, const struct run_report *r, int *at, int process)
+{
+  const int begin = *at;
+  fputs(",\n   \"decisions\": [", to);
+  for (; *at < r->aparts && r->apart[*at].process == process; ++*at) {
+    const struct report_line *l = &r->apart[*at];
+    fputs(*at == begin ? "\n    {" : ",\n    {", to);
+    put_string(to, "call", l->call, true);
+    put_string(to, "route", l->route, false);
+    put_string(to, "reason", l->reason, false);
+    put_integer(to, "calls", l->calls);
+    put_number(to, "saved_us", l->saved, !run_report_is_original(l) && l->saved_unknown < l->calls);
+    put_number(to, "us", l->us, l->timed);
+    put_string(to, "problem", l->problem, false);
+    fputc('}', to);
+  }
+  fputc(']', to);
+}
+
 static void put_process(FILE *to, const struct report_process *p)
 {
   put_string(to, "program", p->program, true);
@@ -63,6 +83,24 @@ static void put_process(FILE *to, const struct report_process *p)
   put_integer(to, "calls", p->calls);
   put_integer(to, "taken", p->taken);
   put_number(to, "saved_us", p->saved, p->taken > 0 && p->saved_unknown < p->taken);
+  put_number(to, "us", p->us, p->us > 0);
+  put_number(to, "first", p->first, p->first > 0);
+  put_number(to, "last", p->last, p->last > 0);
+}
+
+/* null where fewer than two have times. */
+static void put_slowest(FILE *to, const struct run_report *r)
+{
+  const struct report_slowest s = run_report_slowest(r);
+  put_key(to, "slowest", false);
+  if (s.process < 0) {
+    fputs("null", to);
+    return;
+  }
+  fprintf(to, "{\"process\": %d", s.process);
+  put_number(to, "us", s.us, true);
+  put_number(to, "median_us", s.median_us, true);
+  fputc('}', to);
 }
 
 static void put_span(FILE *to, const struct report_span *s)
@@ -122,6 +160,7 @@ static void put_command(FILE *to, char *const *argv)
 
 bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to)
 {
+  int at = 0;
   run_report_sort(r);
   fputc('{', to);
   put_string(to, "version", PACKAGE_VERSION, true);
@@ -132,6 +171,7 @@ bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to)
   put_integer(to, "calls", r->calls);
   put_integer(to, "taken", r->taken);
   put_number(to, "saved_us", r->saved, r->saved_unknown < r->taken);
+  put_number(to, "saved_us_of_one", run_report_most_saved(r), r->saved_unknown < r->taken);
   put_string(to, "gain", run_report_known_of_all(r), false);
   put_number(to, "measured_us", r->measured, true);
   put_integer(to, "saved_unknown", r->saved_unknown);
@@ -139,10 +179,12 @@ bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to)
   put_integer(to, "not_understood", r->strange);
   put_key(to, "frozen_broken", false);
   fputs(r->frozen_broken ? "true" : "false", to);
+  put_slowest(to, r);
   fputs(",\n \"processes\": [", to);
   for (int i = 0; i < r->processes; i++) {
     fputs(i ? ",\n  {" : "\n  {", to);
     put_process(to, &r->process[i]);
+    put_apart(to, r, &at, i);
     fputc('}', to);
   }
   fputs("],\n \"timeline\": [", to);

@@ -8,6 +8,7 @@
      timeline    calls and time of each route over the run (report_timeline.c)
      copies      conversions, proofs, memory, pictures of the matrices (report_upkeep.c)
      processes   side by side, with their ranks
+     ranks       the time of each, the slowest against the median (report_ranks.c)
      footer      what the page does not tell, and where it is
 
    One file: it loads nothing and runs nothing.  All that comes from outside is escaped by
@@ -138,6 +139,9 @@ static void put_figures(FILE *to, const struct run_report *r)
   snprintf(name, sizeof name, "Saved%s%s", strcmp(known, "unknown") ? ", " : "",
            strcmp(known, "unknown") ? known : "");
   put_figure(to, name, gain(r->saved, r->saved_unknown, r->taken, text), "gain");
+  if (r->processes > 1 && strcmp(known, "unknown") != 0)
+    put_figure(to, "Saved by one process, at most", tool_duration(run_report_most_saved(r), text),
+               "gain");
   put_figure(to, "Calls taken", tool_grouped(r->taken, text), NULL);
   put_figure(to, "Left to the original", tool_grouped(r->calls - r->taken, text), NULL);
   put_figure(to, "Processes", tool_grouped(r->processes, text), NULL);
@@ -148,6 +152,12 @@ static void put_figures(FILE *to, const struct run_report *r)
           "<i style=\"width:%.2f%%\"></i><b style=\"width:%.2f%%\"></b></div>\n"
           "<p class=\"soft\">%.1f %% of the calls were taken.</p>\n",
           part, part, 100 - part, part);
+  if (r->processes > 1 && strcmp(known, "unknown") != 0)
+    fprintf(to,
+            "<p class=\"soft\">What was saved is the sum over %d processes. Those that ran side by "
+            "side saved their time at once, so that the run was shortened by less: "
+            "<i>Processes</i> below has what each saved.</p>\n",
+            r->processes);
 }
 
 static void put_estimated(FILE *to, const struct run_report *r)
@@ -405,15 +415,17 @@ static void put_no_calls(FILE *to, const struct run_end *run)
   else if (run->end->signal)
     fputs("<p>A signal ended the program before it could report its calls.</p>\n", to);
   else
-    fputs("<p>The program called neither cusparseSpMM, cusparseSDDMM nor GrB_mxm, or did it where "
-          "a preload cannot see it. <code>shunt doctor -- PROGRAM</code> says which.</p>\n",
-          to);
+    fputs(
+        "<p>The program called none of cusparseSpMM, cusparseSDDMM, GrB_mxm, GrB_mxv and GrB_vxm, "
+        "or did it where a preload cannot see it. <code>shunt doctor -- PROGRAM</code> says which, "
+        "but for a library opened with RTLD_DEEPBIND and an end by _exit.</p>\n",
+        to);
 }
 
 static const char footer[] =
     "<footer>\n"
     "<p>The times of conversions and proofs are estimated from the bytes that they move. "
-    "Processes that a signal or _exit ended have told nothing, and are not on this page.</p>\n"
+    "Of processes that a signal or _exit ended, the last calls may be missing.</p>\n"
     "<p>The words are explained in shunt(1), shunt-cusparse(7), shunt-graphblas(7) and "
     "shunt-env(7).</p>\n"
     "</footer>\n";
@@ -440,6 +452,7 @@ bool run_report_page(struct run_report *r, const struct run_end *run, FILE *to)
     run_report_timeline(r, to);
     run_report_upkeep(r, to);
     put_processes(to, r);
+    run_report_ranks(r, to);
   }
   fprintf(to, "</main>\n%s</body>\n</html>\n", footer);
   return fflush(to) == 0 && !ferror(to);

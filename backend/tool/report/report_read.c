@@ -1,49 +1,15 @@
-/* report_read.c: the file that the library left behind, read into struct run_report. */
-#include <errno.h>
+/* report_read.c: what the libraries left behind, a file or a folder of files, read into blocks. */
+#define _GNU_SOURCE
+#include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "backend/tool/report/run_report.h"
 
 enum { FIELDS = 6, MOST_FIELDS = 24 };
-
-bool run_report_is_original(const struct report_line *l)
-{
-  return strcmp(l->route, "original") == 0;
-}
-
-const char *run_report_known(const struct report_line *l)
-{
-  if (run_report_is_original(l)) return "-";
-  if (l->saved_unknown == l->calls) return "unknown";
-  return l->samples > 0 ? "measured" : "estimated";
-}
-
-const char *run_report_known_of_all(const struct run_report *r)
-{
-  bool measured = false, estimated = false;
-  for (int i = 0; i < r->count; i++) {
-    const char *known = run_report_known(&r->line[i]);
-    measured = measured || strcmp(known, "measured") == 0;
-    estimated = estimated || strcmp(known, "estimated") == 0;
-  }
-  return !measured && !estimated ? "unknown"
-         : !measured             ? "estimated"
-         : !estimated            ? "measured"
-                                 : "partly measured";
-}
-
-double run_report_worst_off(const struct run_report *r)
-{
-  double worst = 0;
-  for (int i = 0; i < r->count; i++) {
-    const struct report_line *l = &r->line[i];
-    if (strcmp(run_report_known(l), "estimated") == 0 && l->off > worst) worst = l->off;
-  }
-  return worst;
-}
 
 /* ---- a line of calls ------------------------------------------------------------ */
 
@@ -115,52 +81,14 @@ static bool parse_line(char *text, struct report_line *l)
   return true;
 }
 
-static bool is_same(const struct report_line *a, const struct report_line *b)
-{
-  return strcmp(a->call, b->call) == 0 && strcmp(a->route, b->route) == 0 &&
-         strcmp(a->reason, b->reason) == 0 && strcmp(a->problem, b->problem) == 0 &&
-         a->timed == b->timed && a->by_table == b->by_table && (a->samples > 0) == (b->samples > 0);
-}
-
-/* A place for one more of `count` things of `bytes`; NULL: no memory. */
-static void *make_room(void **things, int count, int *room, size_t bytes)
-{
-  if (count == *room) {
-    const int more = *room ? 2 * *room : 16;
-    void *longer = realloc(*things, (size_t)more * bytes);
-    if (!longer) return NULL;
-    *things = longer;
-    *room = more;
-  }
-  return (char *)*things + (size_t)count * bytes;
-}
-
-/* False: no memory, or more calls than can be counted. */
+/* False: no memory. */
 static bool add_line(struct run_report *r, const struct report_line *l)
 {
-  if (l->calls > INT64_MAX - r->calls) return false;
-  struct report_line *place = NULL;
-  for (int i = 0; i < r->count && !place; i++)
-    if (is_same(&r->line[i], l)) place = &r->line[i];
-  if (place) {
-    place->calls += l->calls;
-    place->saved += l->saved;
-    place->us += l->us;
-    place->samples += l->samples;
-    place->saved_unknown += l->saved_unknown;
-    if (!place->from[0]) memcpy(place->from, l->from, sizeof place->from);
-  } else {
-    place = make_room((void **)&r->line, r->count, &r->room, sizeof *place);
-    if (!place) return false;
-    *place = *l;
-    r->count++;
-  }
-  r->calls += l->calls;
-  if (run_report_is_original(l)) return true;
-  r->taken += l->calls;
-  r->saved += l->saved;
-  r->saved_unknown += l->saved_unknown;
-  if (l->samples > 0) r->measured += l->saved;
+  struct report_line *place =
+      run_report_room((void **)&r->apart, r->aparts, &r->apart_room, sizeof *place);
+  if (!place) return false;
+  *place = *l;
+  r->aparts++;
   return true;
 }
 
@@ -178,9 +106,10 @@ static void parse_head(const char *text, struct report_process *p)
 }
 
 /* "# process <TAB> name=value ..."; what is not understood is not known. */
-static void parse_process(char *text, struct report_process *p)
+static void parse_process(char *text, struct report_block *b)
 {
   char *field[MOST_FIELDS];
+  struct report_process *p = &b->process;
   const int n = split(text, field);
   for (int i = 1; i < n && i < MOST_FIELDS; i++) {
     double x;
@@ -190,43 +119,24 @@ static void parse_process(char *text, struct report_process *p)
     if (strcmp(field[i], "host") == 0) {
       snprintf(p->host, sizeof p->host, "%s", equals);
       tool_clean(p->host);
+    } else if (strcmp(field[i], "block") == 0) {
+      snprintf(b->id, sizeof b->id, "%s", equals);
     } else if (!parse_number(equals, &x) || x < 0) {
       continue;
     } else if (strcmp(field[i], "started") == 0) {
       p->started = x;
     } else if (strcmp(field[i], "seconds") == 0) {
       p->seconds = x;
+    } else if (strcmp(field[i], "space") == 0) {
+      p->space = x;
+    } else if (strcmp(field[i], "first") == 0) {
+      p->first = x;
+    } else if (strcmp(field[i], "last") == 0) {
+      p->last = x;
     } else if (strcmp(field[i], "rank") == 0 && x < INT32_MAX) {
       p->rank = (int)x;
     }
   }
-}
-
-/* The process that a block is about: one block for each of the libraries that it loaded.  NULL: no
-   memory.  */
-static struct report_process *find_process(struct run_report *r, const struct report_process *block)
-{
-  for (int i = 0; i < r->processes && block->pid != 0; i++) {
-    struct report_process *p = &r->process[i];
-    if (p->pid == block->pid && strcmp(p->program, block->program) == 0 &&
-        strcmp(p->host, block->host) == 0)
-      return p;
-  }
-  struct report_process *p =
-      make_room((void **)&r->process, r->processes, &r->process_room, sizeof *p);
-  if (!p) return NULL;
-  *p = *block;
-  r->processes++;
-  return p;
-}
-
-static void add_to_process(struct report_process *p, const struct report_line *l)
-{
-  p->calls += l->calls;
-  if (run_report_is_original(l)) return;
-  p->taken += l->calls;
-  p->saved += l->saved;
-  p->saved_unknown += l->saved_unknown;
 }
 
 /* ---- the timeline --------------------------------------------------------------------- */
@@ -246,7 +156,8 @@ static bool parse_span(char *text, struct report_span *s)
 
 static bool add_span(struct run_report *r, const struct report_span *s)
 {
-  struct report_span *place = make_room((void **)&r->span, r->spans, &r->span_room, sizeof *s);
+  struct report_span *place =
+      run_report_room((void **)&r->span, r->spans, &r->span_room, sizeof *s);
   if (!place) return false;
   *place = *s;
   r->spans++;
@@ -280,28 +191,20 @@ static void add_upkeep(struct run_report *r, char *text)
 }
 
 /* "# memory <TAB> time <TAB> copies <TAB> device"; false: not understood. */
-static bool add_memory(struct run_report *r, char *text, int process)
+static bool add_memory(struct run_report *r, char *text)
 {
   char *field[MOST_FIELDS];
-  struct report_memory m = {.process = process};
+  struct report_memory m = {0};
   if (split(text, field) != 4 || !parse_number(field[1], &m.time) ||
       !parse_number(field[2], &m.copies) || !parse_number(field[3], &m.device) || m.time < 0 ||
       m.time > 1e12)
     return false;
   struct report_memory *place =
-      make_room((void **)&r->memory, r->memories, &r->memory_room, sizeof m);
+      run_report_room((void **)&r->memory, r->memories, &r->memory_room, sizeof m);
   if (!place) return false;
   *place = m;
   r->memories++;
   return true;
-}
-
-static bool same_matrix(const struct report_matrix *x, const struct report_matrix *y)
-{
-  for (int i = 0; i < 3; i++)
-    if (x->alike[i] != y->alike[i]) return false;
-  return x->rows == y->rows && x->cols == y->cols && x->nnz == y->nnz && x->longest == y->longest &&
-         x->empty == y->empty && x->two_of_four == y->two_of_four && x->squares == y->squares;
 }
 
 static bool add_matrix(struct run_report *r, char *text)
@@ -318,10 +221,8 @@ static bool add_matrix(struct run_report *r, char *text)
       .two_of_four = named(field, n, "two_of_four"),
       .squares = named(field, n, "squares")};
   if (m.rows < 1 || m.cols < 1 || m.empty > m.rows) return false;
-  for (int i = 0; i < r->matrices; i++)
-    if (same_matrix(&r->matrix[i], &m)) return true;
   struct report_matrix *place =
-      make_room((void **)&r->matrix, r->matrices, &r->matrix_room, sizeof m);
+      run_report_room((void **)&r->matrix, r->matrices, &r->matrix_room, sizeof m);
   if (!place) return false;
   *place = m;
   r->matrices++;
@@ -330,83 +231,103 @@ static bool add_matrix(struct run_report *r, char *text)
 
 /* ---- the file -------------------------------------------------------------------------- */
 
-static void read_line(struct run_report *r, char *text, struct report_process *block,
-                      struct report_process **process)
+struct blocks {
+  struct report_block *block;
+  int count, room;
+};
+
+/* The block that lines go to; a file without a head has one, too.  NULL: no memory. */
+static struct report_block *add_block(struct blocks *b)
 {
+  struct report_block *place =
+      run_report_room((void **)&b->block, b->count, &b->room, sizeof *place);
+  if (!place) return NULL;
+  memset(place, 0, sizeof *place);
+  place->process.rank = -1;
+  b->count++;
+  return place;
+}
+
+static void read_line(struct report_block *b, char *text)
+{
+  struct run_report *r = &b->content;
   struct report_line l;
-  int version = 0;
   int64_t lost;
-  if (sscanf(text, "# shunt report %d", &version) == 1) {
-    parse_head(text, block);
-    *process = NULL;
-    if (version != 1 && version != 2) r->strange++;
-  } else if (sscanf(text, "# decisions not counted %" SCNd64, &lost) == 1) {
+  if (sscanf(text, "# decisions not counted %" SCNd64, &lost) == 1) {
     if (lost < 0 || __builtin_add_overflow(r->lost, lost, &r->lost)) r->strange++;
   } else if (strncmp(text, "# SHUNT_ASSUME=frozen was broken", 32) == 0) {
     r->frozen_broken = true;
   } else if (strncmp(text, "# process\t", 10) == 0) {
-    parse_process(text, block);
+    parse_process(text, b);
   } else if (strncmp(text, "# time\t", 7) == 0) {
     struct report_span s;
     if (!parse_span(text, &s) || !add_span(r, &s)) r->strange++;
   } else if (strncmp(text, "# upkeep\t", 9) == 0) {
     add_upkeep(r, text);
   } else if (strncmp(text, "# memory\t", 9) == 0) {
-    const int at = *process ? (int)(*process - r->process) : 0;
-    if (!add_memory(r, text, at)) r->strange++;
+    if (!add_memory(r, text)) r->strange++;
   } else if (strncmp(text, "# matrix\t", 9) == 0) {
     if (!add_matrix(r, text)) r->strange++;
   } else if (text[0] && text[0] != '#') {
-    if (!parse_line(text, &l) || !add_line(r, &l)) {
-      r->strange++;
-      return;
-    }
-    if (!*process) *process = find_process(r, block);
-    if (*process) add_to_process(*process, &l);
+    if (!parse_line(text, &l) || !add_line(r, &l)) r->strange++;
   }
 }
 
-bool run_report_read(const char *path, struct run_report *r)
+static bool read_file(const char *path, struct blocks *b)
 {
   FILE *from = fopen(path, "r");
   char *text = NULL;
   size_t room = 0;
   ssize_t n;
-  struct report_process block = {.rank = -1}, *process = NULL;
-  memset(r, 0, sizeof *r);
+  struct report_block *at = NULL;
   if (!from) return false;
   while ((n = getline(&text, &room, from)) > 0) {
+    int version;
     if (text[n - 1] == '\n') text[n - 1] = 0;
-    read_line(r, text, &block, &process);
+    const bool head = sscanf(text, "# shunt report %d", &version) == 1;
+    if ((head || !at) && !(at = add_block(b))) break;
+    if (head) {
+      parse_head(text, &at->process);
+      at->content.strange += version != 1 && version != 2;
+    } else {
+      read_line(at, text);
+    }
   }
   free(text);
   fclose(from);
   return true;
 }
 
-void run_report_free(struct run_report *r)
+static int is_report(const struct dirent *e)
 {
-  free(r->line);
-  free(r->process);
-  free(r->span);
-  free(r->memory);
-  free(r->matrix);
+  const size_t n = strlen(e->d_name);
+  return e->d_name[0] != '.' && (n < 4 || strcmp(e->d_name + n - 4, ".tmp") != 0);
+}
+
+static bool read_folder(const char *path, struct blocks *b)
+{
+  struct dirent **name;
+  const int files = scandir(path, &name, is_report, versionsort);
+  if (files < 0) return false;
+  for (int i = 0; i < files; i++) {
+    char *file;
+    if (asprintf(&file, "%s/%s", path, name[i]->d_name) >= 0) {
+      read_file(file, b); /* a folder in it is none of ours */
+      free(file);
+    }
+    free(name[i]);
+  }
+  free(name);
+  return true;
+}
+
+bool run_report_read(const char *path, struct run_report *r)
+{
+  struct blocks b = {0};
+  struct stat s;
   memset(r, 0, sizeof *r);
-}
-
-/* ---- order ------------------------------------------------------------------------------ */
-
-static int by_weight(const void *x, const void *y)
-{
-  const struct report_line *a = x, *b = y;
-  const bool a_left = run_report_is_original(a), b_left = run_report_is_original(b);
-  if (a_left != b_left) return a_left - b_left;
-  if (a->saved != b->saved) return a->saved < b->saved ? 1 : -1;
-  if (a->calls != b->calls) return a->calls < b->calls ? 1 : -1;
-  return strcmp(a->problem, b->problem);
-}
-
-void run_report_sort(struct run_report *r)
-{
-  if (r->count > 1) qsort(r->line, (size_t)r->count, sizeof *r->line, by_weight);
+  if (stat(path, &s) != 0) return false;
+  if (!(S_ISDIR(s.st_mode) ? read_folder(path, &b) : read_file(path, &b))) return false;
+  run_report_merge(b.block, b.count, r);
+  return true;
 }

@@ -84,6 +84,36 @@ static struct axes axes_of(const struct run_report *r, bool device)
   return a;
 }
 
+/* A process' line: eight colours, then the same dashed, then dotted. */
+static void put_class(int process, FILE *to)
+{
+  fprintf(to, "<path class=\"l%d d%d\"", process % COLOURS, process / COLOURS % 3);
+}
+
+static bool has_line(const struct run_report *r, int process, bool device)
+{
+  for (int i = 0; i < r->memories; i++)
+    if (r->memory[i].process == process && value_of(&r->memory[i], device) >= 0) return true;
+  return false;
+}
+
+/* Whose line is which. */
+static void put_lines_key(const struct run_report *r, bool device, FILE *to)
+{
+  fputs("<div class=\"key\">", to);
+  for (int p = 0; p < r->processes; p++) {
+    if (!has_line(r, p, device)) continue;
+    fputs("<span><svg viewBox=\"0 0 24 8\" aria-hidden=\"true\">", to);
+    put_class(p, to);
+    fputs(" d=\"M0 4H24\"></path></svg>", to);
+    run_report_text(to, r->process[p].program);
+    fprintf(to, " %ld", r->process[p].pid);
+    if (r->process[p].rank >= 0) fprintf(to, ", rank %d", r->process[p].rank);
+    fputs("</span>", to);
+  }
+  fputs("</div>\n", to);
+}
+
 /* One line in steps for each process. */
 static void put_line(const struct run_report *r, int process, bool device, const struct axes *a,
                      FILE *to)
@@ -96,10 +126,8 @@ static void put_line(const struct run_report *r, int process, bool device, const
     if (m->process != process || value_of(m, device) < 0) continue;
     const double x = WIDE * (m->time - a->from) / wide;
     y = HIGH - HIGH * value_of(m, device) / a->most;
-    if (any)
-      fprintf(to, "H%.1fV%.1f", x, y);
-    else
-      fprintf(to, "<path class=\"l%d\" d=\"M%.1f %.1f", process % COLOURS, x, y);
+    if (!any) put_class(process, to);
+    fprintf(to, any ? "H%.1fV%.1f" : " d=\"M%.1f %.1f", x, y);
     any = true;
   }
   if (any) fprintf(to, "H%d\"></path>\n", WIDE);
@@ -118,6 +146,7 @@ static void put_memory_chart(const struct run_report *r, bool device, const char
           "</svg>\n<div class=\"axis\"><span>first call</span><span>highest: %.1f MB</span>"
           "<span>%.1f s</span></div>\n",
           1e-6 * a.most, a.to - a.from);
+  put_lines_key(r, device, to);
 }
 
 static void put_memory(const struct run_report *r, FILE *to)

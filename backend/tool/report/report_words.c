@@ -5,49 +5,63 @@
 
 /* ---- reasons --------------------------------------------------------------------- */
 
+/* shunt-troubleshooting(7) has the same sentences; check_documents.py compares them. */
 static const char *const advice[SHUNT_R_COUNT] = {
     [SHUNT_FITS] = "",
     [SHUNT_R_ORDERED] = "",
     [SHUNT_R_EXTENDED] = "",
-    [SHUNT_R_DISABLED] = "Unset SHUNT_ROUTES, or name the route that you want in --routes.",
-    [SHUNT_R_EMPTY] = "There is nothing to multiply, so nothing is lost.",
+    [SHUNT_R_DISABLED] = "Unset SHUNT_ROUTES, or name in it the route that you want; shunt "
+                         "options says where it is set.",
+    [SHUNT_R_EMPTY] = "Nothing: there is nothing to multiply.",
     [SHUNT_R_ALPHA] = "Nothing: with such an alpha the original decides what becomes of NaN.",
-    [SHUNT_R_FORMAT] = "Make the matrix as CSR, COO, CSC, BSR or Blocked-ELL.",
-    [SHUNT_R_TRANSPOSED] = "Store the transpose as CSR once, and multiply by that without op(A).",
-    [SHUNT_R_BATCHED] =
-        "Give each operand as many batches as the others, at most 16; or multiply the "
-        "batches one by one.",
-    [SHUNT_R_TYPES] = "shunt-cusparse(7) and shunt-graphblas(7) list the types that are taken: "
-                      "mostly one type for all operands.",
+    [SHUNT_R_FORMAT] = "Make the matrix as CSR, COO, CSC, BSR or Blocked-ELL; for SDDMM as "
+                       "CSR.",
+    [SHUNT_R_TRANSPOSED] = "Store the transpose as CSR once, and multiply by that without op(A). "
+                           "Conjugated operands are left to the original.",
+    [SHUNT_R_BATCHED] = "Give each operand as many batches as the others, at most 16; more are "
+                        "taken where they share A and adjoin in memory. Or multiply the batches "
+                        "one by one.",
+    [SHUNT_R_TYPES] = "Use f16, bf16, f32, f64, int8 or complex of f32 or f64, mostly one "
+                      "type for all operands; shunt-support(7) has every combination that is "
+                      "taken.",
     [SHUNT_R_INDEX] = "Use 32-bit or 64-bit indices, the same for offsets and columns.",
     [SHUNT_R_ALGORITHM] = "Ask for the default algorithm, or one of the matrix's own format.",
-    [SHUNT_R_SHAPE] = "Look at the status that the call returned: the original refuses it too.",
-    [SHUNT_R_LARGE] = "Split the dense operand by columns, or the sparse matrix by rows.",
+    [SHUNT_R_SHAPE] = "Look at the status that the call returned: mostly the original refuses "
+                      "it, too. Blocks are to be stored by rows.",
+    [SHUNT_R_LARGE] = "Split the sparse matrix by rows, or the dense operand by columns: "
+                      "fewer than 2^31 rows, columns and entries are taken, and more entries "
+                      "in CSR with 64-bit indices.",
     [SHUNT_R_SPARSE] = "Nothing: with so few entries the original is as fast.",
     [SHUNT_R_UNPROFILED] = "Nothing: the pattern is looked at during the first calls, and later "
                            "ones are taken. cusparseSpMM_preprocess does it before the first.",
-    [SHUNT_R_UNCONVERTED] = "Nothing: the copy is made during the first calls. If it stays so, "
-                            "give SHUNT_CACHE_MB more memory.",
-    [SHUNT_R_PATTERN] = "shunt inspect FILE shows what structure the matrix has, and which route "
-                        "would take it; reordering its rows may help.",
+    [SHUNT_R_UNCONVERTED] =
+        "Nothing: the copy is made during the first calls. If it stays so, give "
+        "SHUNT_CACHE_MB more memory.",
+    [SHUNT_R_PATTERN] = "shunt inspect FILE shows what structure the matrix has, and which "
+                        "route would take it; reordering its rows may help.",
     [SHUNT_R_COPY] = "Sum up repeated columns, and look where NaN or Inf come from.",
-    [SHUNT_R_SLOWER] = "Nothing: the original is expected to be faster here. SHUNT_TUNE=1 measures "
-                       "instead of expecting.",
+    [SHUNT_R_SLOWER] = "Nothing: the original is expected to be faster here. SHUNT_TUNE=1 "
+                       "measures instead of expecting.",
     [SHUNT_R_WORKSPACE] = "Ask cusparseSpMM_bufferSize for this very product, after Shunt was "
                           "loaded, and pass a buffer of that size.",
-    [SHUNT_R_DEVICE] = "Run shunt doctor: it says which GPUs this build can serve.",
+    [SHUNT_R_DEVICE] = "Run shunt doctor: it says which GPUs this build can serve, of compute "
+                       "capability 8.0 or later.",
     [SHUNT_R_LIBRARY] = "Install cuBLAS where the loader finds it, or set LD_LIBRARY_PATH.",
     [SHUNT_R_CAPTURE] = "Look for a capture that failed: its streams can take no work.",
     [SHUNT_R_FAILED] = "Free some device memory, or lower SHUNT_CACHE_MB. If it stays, please "
                        "report it with the output of shunt doctor.",
     [SHUNT_R_UNREADABLE] = "Run shunt doctor: the library may be of a version that is not known.",
-    [SHUNT_R_SEMIRING] = "Use a semiring that GraphBLAS has built in: operators of your own cannot "
-                         "be looked into.",
-    [SHUNT_R_MASK] = "Nothing: with this mask the original skips most of the work.",
+    [SHUNT_R_SEMIRING] = "Use a semiring that shunt-graphblas(7) names, of built-in operators: "
+                         "those of your own cannot be looked into.",
+    [SHUNT_R_MASK] = "Two sparse or two full matrices want a sparse mask that is not "
+                     "complemented; steps of many searches take any structural one. With "
+                     "other masks the original skips most of the work.",
     [SHUNT_R_ISO] = "Nothing: the original stores such a result as one value.",
     [SHUNT_R_SMALL] = "Nothing: the original needs less time than the way round.",
-    [SHUNT_R_BSR] = "Make BSR matrices after Shunt was loaded, by cusparseCreateBsr.",
-    [SHUNT_R_STRIDES] = "Set the batch strides after Shunt was loaded.",
+    [SHUNT_R_BSR] = "Make BSR matrices after Shunt was loaded, by a call of "
+                    "cusparseCreateBsr, not through a pointer from dlsym.",
+    [SHUNT_R_STRIDES] = "Set the batch strides after Shunt was loaded, by a call, not through a "
+                        "pointer from dlsym.",
 };
 
 enum shunt_reason run_report_reason(const char *word)

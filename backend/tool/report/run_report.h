@@ -1,18 +1,21 @@
 /* run_report.h: what the library left behind of a run, read once and told in several ways.
 
-     report_read.c      the file of SHUNT_REPORT into struct run_report
+     report_read.c      the file or folder of SHUNT_REPORT into blocks
+     report_folder.c    the folder that `shunt run` gives its program
+     report_merge.c     blocks into struct run_report
      run_report.c       the table on the terminal, and the demands of --strict and --require
      report_page.c      the page of `shunt run --report FILE.html`
      report_timeline.c    its part about the time
      report_upkeep.c      its part about copies, memory and matrices
+     report_ranks.c       its part about the time of each process, and the terminal's
      report_style.c       its style sheet
      report_json.c      the object of `shunt run --json FILE`
      report_words.c     a problem in words, and what can be done about each reason
 
-   The library appends a block for each process, and for each of its preload libraries there:
+   The library leaves a block for each process, and for each of its preload libraries there:
 
      # shunt report 2 pid=123 prog=python3
-     # process <TAB> started=1790000000.250 <TAB> seconds=12.500 <TAB> rank=0 <TAB> host=node7
+     # process <TAB> started=1790000000.250 <TAB> seconds=12.500 <TAB> ...  (backend/log/log_process.c)
      call <TAB> route <TAB> reason <TAB> calls <TAB> saved_us <TAB> problem [<TAB> name=value]...
 
    call is the function's name, route "original" for a call that was not taken, saved_us "-" where
@@ -28,7 +31,8 @@
      # time <TAB> route <TAB> from <TAB> to <TAB> calls <TAB> us
 
    and lines about copies, memory and matrices (backend/log/log_upkeep.h).
-   Names that are not known are skipped, and so are other lines that begin with '#'.  Equal lines of
+   Names that are not known are skipped, and so are other lines that begin with '#'.  Of blocks with
+   the same block= the last one counts.  Blocks of one process are its libraries'.  Equal lines of
    several processes are added up; a line that is not understood is counted.  Version 1 has neither
    names nor "-" for saved_us.  (backend/plan/log.h writes it.)  */
 #ifndef SHUNT_RUN_REPORT_H
@@ -45,15 +49,19 @@ struct report_line {
   int64_t saved_unknown; /* of the calls: nothing is known of what they saved */
   bool timed, by_table;  /* us is known; it is an estimate by the cost table */
   char from[192];        /* where the program made the first of them; "": not known */
+  int process;           /* index in run_report.process; only in run_report.apart */
 };
 
 struct report_process {
   long pid; /* 0: the block has none */
   int rank; /* -1: none */
   char program[32], host[64];
+  double space;            /* its pid namespace; 0: not told */
   double started, seconds; /* since 1970, and of the process' life; 0: not told */
+  double first, last;      /* its first call and its last, since 1970; 0: not told */
   int64_t calls, taken, saved_unknown;
-  double saved;
+  double saved, us; /* us: what its calls took, as far as it is known */
+  bool by_table;    /* some of that is an estimate by the cost table */
 };
 
 /* What a route did in some stretch of the time. */
@@ -81,9 +89,11 @@ struct report_matrix {
 };
 
 struct run_report {
-  struct report_line *line;
+  struct report_line *line; /* of all processes, equal ones added up */
   int count, room;
-  struct report_process *process; /* those with calls, in the order of their blocks */
+  struct report_line *apart; /* of each process, in the order of these */
+  int aparts, apart_room;
+  struct report_process *process; /* those with calls, by rank; behind them those that have none */
   int processes, process_room;
   struct report_span *span; /* in no order */
   int spans, span_room;
@@ -113,19 +123,44 @@ struct run_demands {
   const char *require; /* routes and engines, each of which takes a call: "csr,host"; NULL: none */
 };
 
-/* All text in *r is UTF-8 without control characters.  False, errno set and *r empty: the file
-   cannot be read.  Lines for which there is no memory count as not understood.  */
+/* Of a file, or of all files in a folder but those that end with .tmp.  All text in *r is UTF-8
+   without control characters.  False, errno set and *r empty: it cannot be read.  Lines for which
+   there is no memory count as not understood.  */
 bool run_report_read(const char *path, struct run_report *r);
 void run_report_free(struct run_report *r);
 
+/* A folder for a file a process, beside the file of that name or, where that is NULL, anywhere;
+   absolute, to be freed.  NULL after a message.  */
+char *run_report_folder_make(const char *beside);
+/* All that is in it; false: not all. */
+bool run_report_folder_copy(const char *folder, FILE *to);
+void run_report_folder_remove(const char *folder);
+
+/* ---- between report_read.c and report_merge.c ---- */
+
+struct report_block {
+  char id[24];                   /* "": none */
+  struct report_process process; /* without its sums */
+  struct run_report content;     /* lines as they stand, in `apart`; no processes */
+};
+/* Adds the blocks up in *r, which is empty, and frees them. */
+void run_report_merge(struct report_block *block, int blocks, struct run_report *r);
+/* A place for one more of `count` things of `bytes`; NULL: no memory. */
+void *run_report_room(void **things, int count, int *room, size_t bytes);
+
+/* ---- what it says ---- */
+
 /* Was the call not taken? */
 bool run_report_is_original(const struct report_line *l);
-/* How is it known what the calls saved?  "measured", "estimated", "unknown"; "-" for calls that were
-   left.  */
+/* How is it known what the calls saved?  "measured", "estimated", "unknown"; "-" for calls that
+   were left.  */
 const char *run_report_known(const struct report_line *l);
 /* The same of the whole run: also "partly measured". */
 const char *run_report_known_of_all(const struct run_report *r);
-/* The greatest factor that estimates of this run are usually off by, of those that tell; 0: none. */
+/* What the process saved that saved most: ranks that run side by side save at once; 0: none did. */
+double run_report_most_saved(const struct run_report *r);
+/* The greatest factor that estimates of this run are usually off by, of those that tell; 0:
+   none. */
 double run_report_worst_off(const struct run_report *r);
 /* Taken calls first, those that saved most before others. */
 void run_report_sort(struct run_report *r);
@@ -142,6 +177,17 @@ extern const char run_report_style[];
 void run_report_text(FILE *to, const char *text);
 /* The part of the page about the time (report_timeline.c). */
 void run_report_timeline(const struct run_report *r, FILE *to);
+
+/* The process whose calls took longest, of those with a rank, or of all where none has one. */
+struct report_slowest {
+  int process; /* -1: fewer than two have times */
+  double us, median_us;
+  bool by_table;
+};
+struct report_slowest run_report_slowest(const struct run_report *r);
+/* The time of each process, on the terminal and on the page; nothing where there is only one. */
+void run_report_ranks_print(const struct run_report *r, FILE *to);
+void run_report_ranks(const struct run_report *r, FILE *to);
 
 /* Those about copies, memory and matrices (report_upkeep.c). */
 void run_report_upkeep(const struct run_report *r, FILE *to);

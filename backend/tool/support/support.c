@@ -10,13 +10,15 @@ static const char help[] =
     "Print which calls of cuSPARSE are taken, by which routes, and why others are\n"
     "not, as this build and SHUNT_ROUTES have it.  Needs no GPU.\n"
     "\n"
-    "      --gpu GPU  h200 (the default), h100, a100, b200\n"
+    "      --gpu GPU  h200 (the default), h100, a100, a40, l40s, b200, rtx5090\n"
     "      --json     print JSON: a list of tables, the first row of each its head\n"
     "  -h, --help     print this text and exit\n"
     "\n"
     "A route named takes the call if the entries of the matrix and the columns are as\n"
     "it asks, and if it is expected to be faster than cuSPARSE; shunt inspect tells\n"
-    "for a matrix.  shunt-support(7) has these tables, and those of GraphBLAS.\n";
+    "for a matrix.  shunt-support(7) has these tables, and those of GraphBLAS.\n"
+    "\n"
+    "Exit status: 0; 1 this build has no CUDA; 2 usage.\n";
 
 enum { OPT_JSON = 256, OPT_GPU };
 static const struct option options[] = {{"gpu", required_argument, NULL, OPT_GPU},

@@ -228,14 +228,30 @@ static int64_t least_columns(int r, int gpu, struct support_question q)
   return least;
 }
 
+/* The lowest of all GPUs that is above `last`; 0: none is. */
+static int next_architecture(int last)
+{
+  int next = 0;
+  for (int g = 0; g < INSPECT_GPUS; g++) {
+    const int a = inspect_gpus[g].device.compute_capability;
+    if (a > last && (next == 0 || a < next)) next = a;
+  }
+  return next;
+}
+
+/* The compute capabilities of GPUs that the route runs on, ascending. */
 static void say_gpus(int r, char text[64])
 {
   struct support_question q;
+  int last = 0;
   text[0] = 0;
-  for (int g = 0; g < INSPECT_GPUS; g++)
-    if (taken_at_all(r, g, &q))
-      snprintf(text + strlen(text), 64 - strlen(text), "%s%s", text[0] ? " " : "",
-               inspect_gpus[g].name);
+  for (int next; (next = next_architecture(last)) > 0; last = next)
+    for (int g = 0; g < INSPECT_GPUS; g++)
+      if (inspect_gpus[g].device.compute_capability == next && taken_at_all(r, g, &q)) {
+        snprintf(text + strlen(text), 64 - strlen(text), "%s%d.%d", text[0] ? " " : "", next / 10,
+                 next % 10);
+        break;
+      }
 }
 
 static void fill_routes(struct asker *a, struct support_table *t)
@@ -347,6 +363,11 @@ static void many_entries(struct support_question *q)
 {
   q->rows = q->cols = (int64_t)1 << 23;
 }
+static void long_entries(struct support_question *q)
+{
+  many_entries(q);
+  index_64(q);
+}
 static void one_column(struct support_question *q)
 {
   q->n = 1;
@@ -377,7 +398,8 @@ static const struct {
                {"no columns of the dense matrix", no_columns},
                {"one column of the dense matrix", one_column},
                {"2^31 rows", many_rows},
-               {"2^32 entries and more", many_entries},
+               {"2^32 entries, offsets of 32 bits", many_entries},
+               {"2^32 entries, indices of 64 bits", long_entries},
                {"f64, computed in f32", by_float_sums},
                {"f16, computed in f16", half_sums}};
 
@@ -428,9 +450,9 @@ static const struct {
      fill_sddmm,
      {11, 5, 20, 8, 26}},
     {"What a route asks for besides",
-     "route|entries of all|least columns|GPUs",
+     "route|entries of all|least columns|compute capability",
      fill_routes,
-     {10, 14, 13, 24}},
+     {10, 14, 13, 26}},
     {"Algorithms of cusparseSpMM", "CUSPARSE_SPMM_|A|answer", fill_algorithms, {17, 30, 20}},
     {"Blocks", "A|blocks by|size|types|answer", fill_blocks, {11, 9, 12, 24, 12}},
     {"One thing out of the ordinary",

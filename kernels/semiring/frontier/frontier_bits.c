@@ -10,7 +10,7 @@
 enum { LANES = 16 };
 typedef uint8_t bytes16 __attribute__((vector_size(LANES)));
 
-/* ---- entries of a sparse row ------------------------------------------------------------------ */
+/* ---- entries of a sparse row ----------------------------------------------------------------- */
 
 static int64_t first_from(const struct shunt_sparse *s, struct shunt_line line, int64_t index)
 {
@@ -38,7 +38,7 @@ static struct shunt_line line_of(const struct shunt_sparse *s, int64_t i, struct
   return shunt_line_within(s, shunt_find_line(s, i), range);
 }
 
-/* ---- by row ------------------------------------------------------------------------------------ */
+/* ---- by row ---------------------------------------------------------------------------------- */
 
 /* n <= 64 bytes; none: all are there. */
 static uint64_t bits_of_bytes(const int8_t *present, int64_t n)
@@ -97,7 +97,7 @@ void shunt_bits_spread(const uint64_t *bits, int64_t n, int8_t *present)
   for (; j < n; j++) present[j] = bits[j / 64] >> j % 64 & 1;
 }
 
-/* ---- by node ----------------------------------------------------------------------------------- */
+/* ---- by node --------------------------------------------------------------------------------- */
 
 void shunt_bits_transpose(uint64_t w[64])
 {

@@ -1,5 +1,5 @@
-/* frontier_bits.h: inside of the frontier products: bits that say which rows have which nodes, by row
-   (a bit for each node) or by node (a bit for each row of a group).  */
+/* frontier_bits.h: inside of the frontier products: bits that say which rows have which nodes, by
+   row (a bit for each node) or by node (a bit for each row of a group).  */
 #ifndef SHUNT_SEMIRING_FRONTIER_BITS_H
 #define SHUNT_SEMIRING_FRONTIER_BITS_H
 

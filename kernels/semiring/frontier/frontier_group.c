@@ -6,7 +6,7 @@
 
 #include "kernels/semiring/semiring_operands.h"
 
-/* ---- scratch ---------------------------------------------------------------------------------- */
+/* ---- scratch --------------------------------------------------------------------------------- */
 
 static size_t rounded(size_t bytes)
 {
@@ -46,7 +46,7 @@ size_t shunt_group_bytes(const struct shunt_frontier *p, int parts)
   return lay_out(p, parts, NULL, NULL);
 }
 
-/* ---- parts ------------------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 static int64_t aligned(int64_t place, int64_t size)
 {

@@ -1,11 +1,12 @@
-/* frontier_group.h: inside of the frontier products: one group of rows, computed by a team of threads.
+/* frontier_group.h: inside of the frontier products: one group of rows, computed by a team of
+   threads.
 
-     F, M      by node: which rows of the group are there, of sums also their values      each part
-     walk      pushed or pulled into T by node; then T by row, a bit for each place       of T's columns
-     collect   sums whose T is sparse: the values, row after row                          each part
+     read      F by node: which rows of the group are there; of sums also their values
+     walk      pushed or pulled into T by node; then T by row, a bit for each place
+     collect   of sums whose T is sparse: the values, row after row
 
-   A part is a range of F's or T's nodes, and belongs to one thread: what a node of T gets does not
-   depend on how many parts there are.  */
+   A part is a range of F's nodes, or of T's, and belongs to one thread: what a node of T gets does
+   not depend on how many parts there are.  */
 #ifndef SHUNT_SEMIRING_FRONTIER_GROUP_H
 #define SHUNT_SEMIRING_FRONTIER_GROUP_H
 
@@ -45,8 +46,8 @@ struct shunt_group {
 
 /* Scratch for a group of so many parts, aligned to 64 bytes. */
 size_t shunt_group_bytes(const struct shunt_frontier *p, int parts);
-/* Fills g->to, and offsets[first + 1 ...] with the entries of T's rows.  *values: of sums that do not
-   become a bitmap, theirs, row after row, to be freed.  False: no memory.  */
+/* Fills g->to, and offsets[first + 1 ...] with the entries of T's rows.  *values: of sums that do
+   not become a bitmap, theirs, row after row, to be freed.  False: no memory.  */
 bool shunt_group_run(struct shunt_group *g, char *scratch, uint64_t *offsets, double **values);
 
 /* The steps of one part. */

@@ -5,8 +5,8 @@
      T(s,j) exists if there is such a k                                       ANY of PAIR
 
    Searches of one graph soon stand at the same nodes.  So rows of F go together, in groups of 8 or
-   64, and an entry of A is read once for a group.  For each node there is a byte or a word with a bit
-   for each row of the group, and for sums a line of cache with its values:
+   64, and an entry of A is read once for a group.  For each node there is a byte or a word with a
+   bit for each row of the group, and for sums a line of cache with its values:
 
        F   s0 | 1   .   3            node k    bits    values
            s1 | 2   5   .    ->        0       011     1  2 -0
@@ -15,17 +15,18 @@
 
    What does not exist is -0.0, which changes no sum, not even its sign.
 
-     push, A by row:     for each k with bits, for each (k,j) of A: bits(j) |=, values(j) += those of k
+     push, A by row:     for each k with bits, for each (k,j) of A:
+                         bits(j) |=, values(j) += those of k
      pull, A by column:  for each j that M leaves bits, for each (k,j): the same; of ANY until all
                          bits are there
 
-   Of sums, values are read only where one of the bits passes M.  T is then turned into a bit for each
-   place, row by row, from which either form of it is made.
+   Of sums, values are read only where one of the bits passes M.  T is then turned into a bit for
+   each place, row by row, from which either form of it is made.
 
-   Groups are independent; where there are fewer of them than threads, the threads share a group, each
-   with a range of T's columns.  A sum is made by one thread in the order of k: results do not depend
-   on the number of threads.  (Then et al., The more the merrier: efficient multi-source graph
-   traversal, VLDB 2014; Beamer et al., Direction-optimizing BFS, SC 2012.)  */
+   Groups are independent; where there are fewer of them than threads, the threads share a group,
+   each with a range of T's columns.  A sum is made by one thread in the order of k: results do not
+   depend on the number of threads.  (Then et al., The more the merrier: efficient multi-source
+   graph traversal, VLDB 2014; Beamer et al., Direction-optimizing BFS, SC 2012.)  */
 #ifndef SHUNT_SEMIRING_FRONTIER_H
 #define SHUNT_SEMIRING_FRONTIER_H
 
@@ -60,8 +61,8 @@ struct shunt_frontier_work;
    hypersparse.  SHUNT_E_MEMORY: scratch.  SHUNT_E_ARGUMENT: shapes.  */
 shunt_status shunt_frontier_begin(const struct shunt_frontier *p, uint64_t *offsets,
                                   struct shunt_frontier_work **work);
-/* Fill T as sparse, indices [offsets[rows]], or as a bitmap [rows * n], zero bytes where nothing is,
-   and let go of the work; values (of sums; else NULL) at the same places.  NULL for all: only
+/* Fill T as sparse, indices [offsets[rows]], or as a bitmap [rows * n], zero bytes where nothing
+   is, and let go of the work; values (of sums; else NULL) at the same places.  NULL for all: only
    that.  */
 void shunt_frontier_finish(struct shunt_frontier_work *work, uint64_t *indices, double *values);
 void shunt_frontier_finish_bitmap(struct shunt_frontier_work *work, int8_t *present,
@@ -70,7 +71,8 @@ void shunt_frontier_finish_bitmap(struct shunt_frontier_work *work, int8_t *pres
 shunt_status shunt_frontier_bitmap(const struct shunt_frontier *p, uint64_t *offsets,
                                    int8_t *present, double *values);
 
-/* Entries of A that are met: by one row of F after the other, and by groups of them.  By samples. */
+/* Entries of A that are met: by one row of F after the other, and by groups of them.  By
+   samples. */
 struct shunt_frontier_reads {
   double single, grouped;
 };

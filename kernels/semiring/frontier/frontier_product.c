@@ -18,7 +18,7 @@ struct shunt_frontier_work {
   struct shunt_scratch scratch; /* has to.bits */
 };
 
-/* ---- groups ------------------------------------------------------------------------------------ */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static bool run(struct shunt_frontier_work *x, int64_t group, int parts, char *scratch)
 {
@@ -58,7 +58,7 @@ static bool compute(struct shunt_frontier_work *x)
   return good;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool line_valid(const struct shunt_lines *x, int64_t rows, int64_t cols)
 {
@@ -128,7 +128,7 @@ shunt_status shunt_frontier_begin(const struct shunt_frontier *p, uint64_t *offs
   return begin(p, offsets, NULL, work);
 }
 
-/* ---- T ----------------------------------------------------------------------------------------- */
+/* ---- T --------------------------------------------------------------------------------------- */
 
 static const uint64_t *bits_of(const struct shunt_frontier_work *x, int64_t s)
 {

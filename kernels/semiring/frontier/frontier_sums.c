@@ -19,7 +19,7 @@ typedef double half __attribute__((vector_size(32), may_alias));
 /* Inlined once for each set of instructions. */
 #define INLINED static inline __attribute__((always_inline))
 
-/* ---- F ----------------------------------------------------------------------------------------- */
+/* ---- F --------------------------------------------------------------------------------------- */
 
 /* Lanes without their bit become -0.0. */
 INLINED void put(half *to, const half *values, uint8_t bits)
@@ -60,7 +60,7 @@ static void values_of_sparse(struct shunt_group *g, struct shunt_range nodes)
   }
 }
 
-/* ---- products ---------------------------------------------------------------------------------- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 /* Which entries count is listed first, without branches, so that their lines are asked for
    together.  */
@@ -152,7 +152,7 @@ INLINED void walk(struct shunt_group *g, struct shunt_range columns)
     wide ? push(g, columns, true) : push(g, columns, false);
 }
 
-/* ---- T by row ---------------------------------------------------------------------------------- */
+/* ---- T by row -------------------------------------------------------------------------------- */
 
 /* The values of a bitmap; what stands where there is no entry does not matter. */
 INLINED void place(struct shunt_group *g, struct shunt_range columns)
@@ -173,7 +173,7 @@ INLINED void place(struct shunt_group *g, struct shunt_range columns)
   }
 }
 
-/* ---- by sets of instructions ------------------------------------------------------------------- */
+/* ---- by sets of instructions ----------------------------------------------------------------- */
 
 #define DEFINE(set, target)                                                                        \
   target static void lines_##set(struct shunt_group *g, struct shunt_range nodes)                  \
@@ -209,7 +209,7 @@ static const struct kernels *kernels(void)
   return &baseline;
 }
 
-/* ---- the steps --------------------------------------------------------------------------------- */
+/* ---- the steps ------------------------------------------------------------------------------- */
 
 void shunt_sums_read(struct shunt_group *g, int part)
 {
@@ -235,7 +235,7 @@ void shunt_sums_walk(struct shunt_group *g, int part)
   const struct shunt_range columns = shunt_part_columns(g, part);
   const uint8_t flipped = g->p->complement ? (uint8_t)((1 << g->rows) - 1) : 0;
   memset(g->count[part], 0, sizeof g->count[part]);
-  if (columns.begin == columns.end) return;
+  if (columns.begin >= columns.end) return;
   shunt_bits_bytes(&g->p->m, g->first, g->rows, columns, g->allowed_bytes);
   for (int64_t j = columns.begin; j < columns.end; j++) g->allowed_bytes[j] ^= flipped;
   kernels()->walk(g, columns);

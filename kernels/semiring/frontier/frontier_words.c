@@ -55,7 +55,7 @@ static inline void pull(struct shunt_group *g, struct shunt_range columns, bool 
   }
 }
 
-/* ---- T by row ---------------------------------------------------------------------------------- */
+/* ---- T by row -------------------------------------------------------------------------------- */
 
 static void turn(struct shunt_group *g, struct shunt_range columns)
 {
@@ -83,7 +83,7 @@ void shunt_words_walk(struct shunt_group *g, int part)
   const struct shunt_range columns = shunt_part_columns(g, part);
   const bool wide = g->p->a.index_bytes == 8;
   memset(g->count[part], 0, sizeof g->count[part]);
-  if (columns.begin == columns.end) return;
+  if (columns.begin >= columns.end) return;
   if (g->p->a.by_column)
     wide ? pull(g, columns, true) : pull(g, columns, false);
   else

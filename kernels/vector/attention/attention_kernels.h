@@ -1,6 +1,6 @@
 /* attention_kernels.h: launchers of what attention is made of, on a pattern in the `vector` format:
-   SDDMM, softmax, and the two fused with SpMM (kernels/sddmm_vector*, softmax_vector*,
-   attention_vector*).
+   SDDMM, softmax, and the two fused with SpMM (attention_sddmm.cu, attention_softmax.cu,
+   attention.cu).
 
    M is the pattern: row i has the columns N(i) whose mask bit is set.  For each of batches x heads
    problems that share the pattern

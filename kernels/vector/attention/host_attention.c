@@ -1,5 +1,5 @@
 /* host_attention.c: attention on a pattern in the `vector` format, on the host: the slow twin
-   of kernels/attention_vector*.
+   of kernels/vector/attention/attention.cuh.
 
      O[i, c] = round(sum over j of w[j] V[j, c] / sum over j of w[j])
      w[j] = exp(x[j] - m),   x[j] = scale * sum over c of Q[i, c] K[j, c],   m = the largest x

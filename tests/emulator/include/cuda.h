@@ -10,6 +10,10 @@ extern "C" {
 
 typedef enum { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 } CUresult;
 typedef struct CUctx_st *CUcontext;
+typedef int CUdevice;
+typedef struct CUuuid_st {
+  char bytes[16];
+} CUuuid;
 
 // Of the calling host thread; NULL: none yet.
 CUresult cuCtxGetCurrent(CUcontext *c);

@@ -8,7 +8,8 @@
 //        |        cuda_runtime.h, cuda_fp16.h, ..   kernels/ptx/*.cuh: one function for each
 //        |        names of the device language      instruction, in plain C++
 //        v
-//   emulator.cpp  threads as fibers, shared memory, barriers, copies, the runtime's calls
+//   *.cpp of tests/emulator: threads as fibers (fibers), blocks and barriers (grid), shared and
+//   global memory (memory), streams and graphs (streams), the runtime's calls (runtime*)
 //
 // How a grid runs.  A thread is a fiber: it runs until it has to wait for another and is then
 // put aside.  Blocks are issued in a random order, a few of them alive at once; a cluster comes

@@ -60,7 +60,8 @@ struct Case {
   int64_t grow_first_rows = 0, grow_first_cols = 0; // mismatched descriptors
   int64_t grow_second_rows = 0, grow_second_cols = 0;
   int repeats = 1;
-  double magnitude = 1; // of the values
+  bool statuses_only = false; // the original's numbers vary from run to run, or are not defined
+  double magnitude = 1;       // of the values
 };
 
 inline std::string text(const char *format, ...)

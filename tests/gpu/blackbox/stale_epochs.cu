@@ -9,6 +9,8 @@
 //   captured        {preprocess, product} in a graph that is never launched, or launched once;
 //                   plain calls with the same buffer and with another; columns change; plain calls
 //                   again
+//   graph again     {preprocess, product} in a graph; a preprocess and calls outside of it; columns
+//                   change; the graph is launched, which preprocesses the buffer anew; plain calls
 //   replayed        {preprocess, product} in a graph, launched again after the columns changed
 //   two streams     preprocess on one, products on another; a new preprocess after a change
 //   capture beside  a preprocess is being captured on one stream while products run on another
@@ -222,6 +224,20 @@ static void captured_and_launched(Scene &s)
   captured(s, true);
 }
 
+static void graph_again(Scene &s)
+{
+  cudaGraphExec_t exec = capture_both(s, 0);
+  launch(s, 0, exec);
+  for (int i = 0; i < 3; i++) {
+    preprocess(s, 0, 0);
+    settle(s, 0, 0);
+    change_columns(s, 0);
+    launch(s, 0, exec);
+    expect_right(s, 0, 0);
+  }
+  destroy(exec);
+}
+
 static void replayed(Scene &s)
 {
   settle(s, 0, 1);
@@ -398,6 +414,7 @@ struct Story {
 static const Story stories[] = {
     {"captured, never launched", captured_only},
     {"captured and launched", captured_and_launched},
+    {"a graph that preprocesses again", graph_again},
     {"replayed after a change", replayed},
     {"two streams", two_streams},
     {"a capture beside products", capture_beside},

@@ -1,52 +1,8 @@
 /* test_sparse24_route.c: the `sparse24` route's pack and run, by hand, against A B by the host's
    plain loop: int8 bit by bit, with B where the kernel reads it and where the route copies it
-   first; after A changed in place; with an A that is not 2:4.  In C, as the routes' headers are.
-
-   What the route is given has the sizes it asked for, so that the emulator sees what lies outside.
- */
-#include <stdlib.h>
-#include <string.h>
-
-#include "backend/plan/cache.h"
-#include "backend/plan/context.h"
-#include "backend/routes/routes.h"
-#include "conv/profile/profile.h"
-#include "kernels/csr/csr_kernels.h"
+   first; after A changed in place; with an A that is not 2:4.  */
 #include "kernels/guard/guard.h"
-#include "tests/unit/check.h"
-
-static struct shunt_context context;
-
-static uint64_t random_state = 1;
-static int below(int n)
-{
-  random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-  return (int)((random_state >> 33) % (uint64_t)n);
-}
-
-/* ---- memory on both sides ------------------------------------------------------- */
-
-struct memory {
-  void *host, *device;
-  size_t bytes;
-};
-static void up(const struct memory *m)
-{
-  if (cudaMemcpy(m->device, m->host, m->bytes, cudaMemcpyHostToDevice) != cudaSuccess) abort();
-}
-static struct memory get(size_t bytes)
-{
-  struct memory m = {malloc(bytes), NULL, bytes};
-  if (!m.host || cudaMalloc(&m.device, bytes) != cudaSuccess) abort();
-  memset(m.host, 0xff, bytes);
-  up(&m);
-  return m;
-}
-static void drop(struct memory *m)
-{
-  free(m->host);
-  cudaFree(m->device);
-}
+#include "tests/gpu/common/packed_route.h"
 
 /* ---- a call ------------------------------------------------------------------------ */
 
@@ -64,34 +20,7 @@ struct setup {
   bool full; /* each four columns hold two entries: in f16, values are read in place */
 };
 
-struct world {
-  struct setup s;
-  struct memory offsets, columns, values, b, c, scalars, payload, header, space;
-  uint32_t *pinned;
-  struct shunt_problem p;
-  struct shunt_spmm host;
-  struct shunt_profile profile;
-  struct shunt_packed_view view;
-  struct shunt_call call;
-};
-
-static void put(void *to, int64_t i, shunt_type t, int64_t x)
-{
-  if (t == SHUNT_I8)
-    ((int8_t *)to)[i] = (int8_t)x;
-  else if (t == SHUNT_I32)
-    ((int32_t *)to)[i] = (int32_t)x;
-  else if (t == SHUNT_I64)
-    ((int64_t *)to)[i] = x;
-  else if (t == SHUNT_F32)
-    ((float *)to)[i] = (float)x;
-  else { /* f16 of -2 .. 2 */
-    static const uint16_t half[] = {0xc000, 0xbc00, 0, 0x3c00, 0x4000};
-    ((uint16_t *)to)[i] = half[((x % 5) + 5) % 5];
-  }
-}
-
-static int64_t make_rows(int64_t *offsets, int64_t *columns, const struct setup *s)
+static void make_rows(int64_t *offsets, int64_t *columns, const struct setup *s)
 {
   int64_t nnz = 0;
   for (int64_t i = 0; i < s->rows; i++) {
@@ -106,32 +35,14 @@ static int64_t make_rows(int64_t *offsets, int64_t *columns, const struct setup 
     }
   }
   offsets[s->rows] = nnz;
-  return nnz;
 }
 
-static void make_a(struct world *w)
+static void make_a(struct packed_call *w, const struct setup *s)
 {
-  const struct setup *s = &w->s;
   int64_t *offsets = malloc((size_t)(s->rows + 1) * 8),
           *columns = malloc((size_t)(s->rows * s->cols) * 8);
-  const int64_t nnz = make_rows(offsets, columns, s);
-  const size_t size = shunt_type_size(s->index);
-  w->offsets = get((size_t)(s->rows + 1) * size), w->columns = get((size_t)nnz * size);
-  w->values = get((size_t)nnz * shunt_type_size(s->in));
-  for (int64_t i = 0; i <= s->rows; i++) put(w->offsets.host, i, s->index, offsets[i]);
-  for (int64_t i = 0; i < nnz; i++) {
-    put(w->columns.host, i, s->index, columns[i]);
-    put(w->values.host, i, s->in, below(256) - 128);
-  }
-  up(&w->offsets), up(&w->columns), up(&w->values);
-  w->host.a = (struct shunt_csr){.rows = s->rows,
-                                 .cols = s->cols,
-                                 .nnz = nnz,
-                                 .row_offsets = w->offsets.host,
-                                 .columns = w->columns.host,
-                                 .values = w->values.host,
-                                 .index_type = s->index,
-                                 .value_type = s->in};
+  make_rows(offsets, columns, s);
+  put_a(w, s->rows, s->cols, offsets, columns, s->index, s->in);
   free(offsets), free(columns);
 }
 
@@ -148,9 +59,8 @@ static struct shunt_dense b_of(const struct setup *s, char *values)
   return b;
 }
 
-static void make_dense(struct world *w)
+static void make_dense(struct packed_call *w, const struct setup *s)
 {
-  const struct setup *s = &w->s;
   struct shunt_dense b = b_of(s, NULL);
   const int64_t last = (s->cols - 1) * b.row_stride + (s->n - 1) * b.col_stride + 1;
   const int64_t lead = s->c_by_columns ? s->rows + 5 : s->n + 3;
@@ -177,126 +87,47 @@ static void make_dense(struct world *w)
   w->host.alpha.host = s->alpha, w->host.beta.host = s->beta;
 }
 
-static void make(struct world *w, const struct setup *s)
+static void make(struct packed_call *w, const struct setup *s)
 {
-  *w = (struct world){.s = *s};
-  make_a(w);
-  make_dense(w);
-  w->p = (struct shunt_problem){
-      .op = SHUNT_SPMM, .op_a = 'N', .op_b = 'N', .batches = 1, .spmm = w->host};
-  struct shunt_spmm *on = &w->p.spmm;
-  on->a.row_offsets = w->offsets.device, on->a.columns = w->columns.device;
-  on->a.values = w->values.device;
-  on->b = b_of(s, w->b.device), on->c.values = w->c.device;
-  if (s->on_device) {
-    on->alpha = (struct shunt_scalar){w->scalars.device, 0};
-    if (s->beta != 0) on->beta = (struct shunt_scalar){(char *)w->scalars.device + 4, 0};
-  }
-  w->profile = (struct shunt_profile){.rows = s->rows, .cols = s->cols, .nnz = on->a.nnz};
-  w->call = (struct shunt_call){
-      .problem = &w->p, .context = &context, .profile = &w->profile, .will_pack = true};
-  w->space = get(shunt_route_sparse24.workspace(&w->p, &context));
-  w->call.workspace = w->space.device, w->call.workspace_bytes = w->space.bytes;
-}
-
-static void end(struct world *w)
-{
-  struct memory *all[] = {&w->offsets, &w->columns, &w->values, &w->b,    &w->c,
-                          &w->scalars, &w->payload, &w->header, &w->space};
-  for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++)
-    if (all[i]->host) drop(all[i]);
-  if (w->pinned) cudaFreeHost(w->pinned);
-}
-
-static shunt_status pack(struct world *w)
-{
-  const size_t bytes = shunt_route_sparse24.pack_bytes(&w->call);
-  if (!bytes) return SHUNT_E_UNSUPPORTED;
-  w->payload = get(bytes), w->header = get(64);
-  if (cudaMallocHost((void **)&w->pinned, 8) != cudaSuccess) abort();
-  w->pinned[0] = w->pinned[1] = 0;
-  char *header = w->header.device;
-  w->view = (struct shunt_packed_view){.irregular = (uint32_t *)header,
-                                       .fingerprint = (struct shunt_fingerprint *)(header + 16),
-                                       .payload = w->payload.device,
-                                       .payload_bytes = bytes,
-                                       .changed = w->pinned,
-                                       .nonfinite = w->pinned + 1};
-  const shunt_status r = shunt_route_sparse24.pack(&w->call, &w->view);
-  if (cudaDeviceSynchronize() != cudaSuccess) return SHUNT_E_CUDA;
-  w->call.packed = &w->view;
-  return r;
-}
-
-static uint32_t irregular(const struct world *w)
-{
-  uint32_t word = 77;
-  cudaMemcpy(&word, w->view.irregular, 4, cudaMemcpyDeviceToHost);
-  return word;
-}
-
-/* The whole of C's memory, gaps and all, is what the plain loop makes of it. */
-static bool runs(struct world *w, bool changed)
-{
-  struct memory want = {malloc(w->c.bytes), malloc(w->c.bytes), w->c.bytes};
-  struct shunt_spmm p = w->host;
-  memcpy(want.host, w->c.host, w->c.bytes);
-  p.c.values = want.host;
-  up(&w->c);
-  w->pinned[0] = w->pinned[1] = 0;
-  const shunt_status by_host = shunt_csr_spmm_host(&p), r = shunt_route_sparse24.run(&w->call);
-  const cudaError_t e = cudaDeviceSynchronize();
-  cudaMemcpy(want.device, w->c.device, w->c.bytes, cudaMemcpyDeviceToHost);
-  const bool same = !memcmp(want.device, want.host, w->c.bytes);
-  const bool good = by_host == SHUNT_OK && r == SHUNT_OK && e == cudaSuccess && same &&
-                    w->pinned[0] == (uint32_t)changed && w->pinned[1] == 0;
-  if (!good)
-    printf("# host %d, run %d, cuda %d, same %d, changed %u, nonfinite %u\n", by_host, r, (int)e,
-           same, w->pinned[0], w->pinned[1]);
-  free(want.host), free(want.device);
-  return good;
+  *w = (struct packed_call){.route = NULL};
+  make_a(w, s);
+  make_dense(w, s);
+  w->profile = (struct shunt_profile){.rows = s->rows, .cols = s->cols, .nnz = w->host.a.nnz};
+  begin_call(w, &shunt_route_sparse24, b_of(s, w->b.device).values, s->on_device,
+             s->on_device && s->beta != 0);
 }
 
 /* A's value at `at`, in place, on both sides. */
-static void change(struct world *w, int64_t at)
+static void change(struct packed_call *w, int64_t at)
 {
-  const size_t size = shunt_type_size(w->s.in);
+  const size_t size = shunt_type_size(w->host.a.value_type);
   ((char *)w->values.host)[(size_t)(at + 1) * size - 1] ^= (char)0x80;
   up(&w->values);
 }
 /* A's column at `at` becomes column 0, or is again what it was. */
-static void change_column(struct world *w, int64_t at, int64_t to)
+static void change_column(struct packed_call *w, int64_t at, int64_t to)
 {
-  put(w->columns.host, at, w->s.index, to);
+  put(w->columns.host, at, w->host.a.index_type, to);
   up(&w->columns);
-}
-
-static enum shunt_reason fits(const struct world *w)
-{
-  return shunt_route_sparse24.fits(&w->p, &context).reason;
-}
-static enum shunt_reason expects(const struct world *w)
-{
-  double us = -1;
-  const enum shunt_reason r = shunt_route_sparse24.expect(&w->call, &us).reason;
-  return us > 0 ? r : SHUNT_R_SHAPE;
 }
 
 static void test_case(const struct setup *s)
 {
-  struct world w;
+  struct packed_call w;
   make(&w, s);
-  const bool taken = fits(&w) == SHUNT_FITS && expects(&w) == SHUNT_FITS && pack(&w) == SHUNT_OK;
+  const bool taken =
+      fits(&w) == SHUNT_FITS && expects(&w) == SHUNT_FITS && pack_call(&w, false) == SHUNT_OK;
   bool right = taken, repaired = taken;
   if (taken) {
-    right = irregular(&w) == (s->any ? SHUNT_IRREGULAR : 0) && runs(&w, false) && runs(&w, false);
+    right = irregular(&w) == (s->any ? SHUNT_IRREGULAR : 0) && call_is_right(&w, false) &&
+            call_is_right(&w, false);
     if (!right) printf("# irregular %u\n", irregular(&w));
     for (int k = 0; k < 2; k++) {
       const int64_t at = k ? w.host.a.nnz - 1 : w.host.a.nnz / 3;
       change(&w, at);
-      repaired = runs(&w, true) && repaired;
+      repaired = call_is_right(&w, true) && repaired;
       change(&w, at);
-      repaired = runs(&w, false) && repaired;
+      repaired = call_is_right(&w, false) && repaired;
     }
   }
   check(taken && right && repaired,
@@ -306,7 +137,7 @@ static void test_case(const struct setup *s)
         s->c_by_columns ? "columns" : "rows", s->alpha, s->beta, s->on_device ? " (device)" : "",
         taken ? "packed, " : "NOT PACKED, ", right ? "right, " : "WRONG, ",
         repaired ? "repaired" : "NOT REPAIRED");
-  end(&w);
+  end_call(&w);
 }
 
 static void test_products(void)
@@ -362,7 +193,7 @@ static void test_products(void)
 /* Values read in place may change at any time; the pattern is proved, or promised. */
 static void test_in_place(shunt_type out, double beta)
 {
-  struct world w;
+  struct packed_call w;
   make(&w, &(struct setup){.rows = 200,
                            .cols = 304,
                            .n = 40,
@@ -372,30 +203,30 @@ static void test_in_place(shunt_type out, double beta)
                            .alpha = 1,
                            .beta = beta,
                            .full = true});
-  bool good = fits(&w) == SHUNT_FITS && pack(&w) == SHUNT_OK;
+  bool good = fits(&w) == SHUNT_FITS && pack_call(&w, false) == SHUNT_OK;
   if (good) {
     const int64_t last = w.host.a.nnz - 1;
-    const int64_t was = w.s.index == SHUNT_I32 ? ((int32_t *)w.columns.host)[last]
-                                               : ((int64_t *)w.columns.host)[last];
-    good = runs(&w, false);
+    const int64_t was = w.host.a.index_type == SHUNT_I32 ? ((int32_t *)w.columns.host)[last]
+                                                         : ((int64_t *)w.columns.host)[last];
+    good = call_is_right(&w, false);
     change(&w, last);
-    good = runs(&w, false) && good;
+    good = call_is_right(&w, false) && good;
     change_column(&w, last, 0);
-    good = runs(&w, true) && good;
+    good = call_is_right(&w, true) && good;
     change_column(&w, last, was);
-    good = runs(&w, false) && good;
+    good = call_is_right(&w, false) && good;
     w.view.pattern_stands = true, w.view.of_values = NULL;
     change(&w, last / 2);
-    good = runs(&w, false) && good;
+    good = call_is_right(&w, false) && good;
   }
   check(good, "values in place, into type %d, beta %g: followed; columns proved, or promised", out,
         beta);
-  end(&w);
+  end_call(&w);
 }
 
 static void test_refusals(void)
 {
-  struct world w;
+  struct packed_call w;
   make(&w, &(struct setup){.rows = 200,
                            .cols = 300,
                            .n = 40,
@@ -424,7 +255,7 @@ static void test_refusals(void)
   check(expects(&w) == SHUNT_R_WORKSPACE, "no room for B's copy");
   w.call.workspace_bytes++, w.profile.crowded_rows = 1;
   check(expects(&w) == SHUNT_R_PATTERN, "rows that are not 2:4");
-  end(&w);
+  end_call(&w);
   make(&w, &(struct setup){.rows = 200,
                            .cols = 304,
                            .n = 40,
@@ -441,7 +272,7 @@ static void test_refusals(void)
   check(fits(&w) == SHUNT_R_SHAPE, "f16, B off 16 bytes");
   w.p.spmm.b.col_stride -= 4, w.p.spmm.compute = SHUNT_I32;
   check(fits(&w) == SHUNT_R_TYPES, "f16 computing in int32");
-  end(&w);
+  end_call(&w);
 }
 
 int main(void)

@@ -40,8 +40,9 @@ struct Strides {
   Buffer memory, twin;
   shunt_srbcrs on_device, on_host;
 
+  // is_unsigned: the bytes of 8-bit values are.
   Strides(const Pattern &p, shunt_srbcrs_layout with, shunt_type index, int base, Values kind,
-          uint64_t seed)
+          uint64_t seed, bool is_unsigned = false)
       : offsets((size_t)(p.rows + 1) * shunt_type_size(index)),
         columns((size_t)p.nnz() * shunt_type_size(index)),
         values((size_t)p.nnz() * shunt_type_size(stored_type(with.bits))), layout(with),
@@ -55,7 +56,7 @@ struct Strides {
             columns.host.data(),
             values.host.data(),
             index,
-            stored_type(with.bits),
+            is_unsigned ? SHUNT_U8 : stored_type(with.bits),
             base};
     device = host;
     device.row_offsets = offsets.device, device.columns = columns.device;
@@ -83,6 +84,7 @@ struct Strides {
   }
   int64_t value(int64_t entry) const
   {
+    if (host.value_type == SHUNT_U8) return (uint8_t)values.host[(size_t)entry];
     return layout.bits == 16 ? ((const int16_t *)values.host.data())[entry]
                              : (int8_t)values.host[(size_t)entry];
   }

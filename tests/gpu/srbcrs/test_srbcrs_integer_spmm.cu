@@ -12,8 +12,10 @@ namespace
 
 struct Widths {
   int a, b;
+  bool is_unsigned = false; // A
 };
-const Widths widths[] = {{16, 16}, {16, 8}, {16, 4}, {8, 8}, {8, 4}, {4, 4}};
+const Widths widths[] = {{16, 16}, {16, 8},      {16, 4},      {8, 8},
+                         {8, 4},   {8, 8, true}, {8, 4, true}, {4, 4}};
 
 struct Case {
   int height;
@@ -40,7 +42,8 @@ struct Product {
 
   Product(const Pattern &of, const Case &with, uint64_t seed)
       : p(of), c(with), a(p, {with.height, with.shared ? with.height : 1, with.bits.a},
-                          seed % 2 ? SHUNT_I64 : SHUNT_I32, (int)(seed / 2 % 2), with.values, seed),
+                          seed % 2 ? SHUNT_I64 : SHUNT_I32, (int)(seed / 2 % 2), with.values, seed,
+                          with.bits.is_unsigned),
         b(with.bits.b, p.cols, with.n, with.values, seed + 1, seed % 3 * 16),
         scaling(with.type, p.rows, with.n, with.scales, seed + 2), pitch(with.n + with.gap),
         out((size_t)(p.rows * pitch) * shunt_type_size(with.type)), device(this_device()),
@@ -99,7 +102,7 @@ void test_sizes(int height, Widths bits)
 {
   static const int64_t sizes[][3] = {{1, 1, 1},     {3, 40, 16},   {8, 64, 32},
                                      {19, 33, 131}, {70, 300, 72}, {24, 100, 128}};
-  static const shunt_type types[] = {SHUNT_I32, SHUNT_F32, SHUNT_F16, SHUNT_BF16};
+  static const shunt_type types[] = {SHUNT_I32, SHUNT_F32, SHUNT_F16, SHUNT_BF16, SHUNT_I8};
   Random r(100 + (uint64_t)(height * bits.a * bits.b));
   bool good = true;
   for (auto &size : sizes)
@@ -107,13 +110,13 @@ void test_sizes(int height, Widths bits)
       if (left_out()) continue;
       const bool shared = r.below(2);
       const Pattern p = random_pattern(size[0], size[1], density, shared ? height : 1, r.next());
-      Case c = {height, bits, size[2], types[r.below(4)], (int)r.below(4)};
+      Case c = {height, bits, size[2], types[r.below(5)], (int)r.below(4)};
       c.shared = shared;
       if (r.below(2)) c.gap = (size[2] + 15) / 16 * 16 - size[2];
       good &= Product(p, c, r.next()).right();
     }
-  check(good, "V = %d, %d x %d bits: ragged sizes are bit-equal to sums of 64 bits", height, bits.a,
-        bits.b);
+  check(good, "V = %d, %d%s x %d bits: ragged sizes are bit-equal to sums of 64 bits", height,
+        bits.a, bits.is_unsigned ? " unsigned" : "", bits.b);
 }
 
 void test_values(int height, Widths bits)
@@ -122,8 +125,8 @@ void test_values(int height, Widths bits)
   bool good = true;
   for (int kind = 0; kind < VALUES; kind++)
     good &= Product(p, {height, bits, 40, SHUNT_I32, 0, (Values)kind, true}, 10).right();
-  check(good, "V = %d, %d x %d bits: least, greatest and alternating values", height, bits.a,
-        bits.b);
+  check(good, "V = %d, %d%s x %d bits: least, greatest and alternating values", height, bits.a,
+        bits.is_unsigned ? " unsigned" : "", bits.b);
 }
 
 // What is chosen unasked is a shape that there is.
@@ -136,9 +139,9 @@ void test_chosen()
         const shunt_device d = {132, 90, 232448, 50 << 20};
         shunt_srbcrs v = {};
         v.rows = 8 * groups, v.cols = 4096, v.nnz = 300 * v.rows, v.groups = groups, v.height = 8;
-        const shunt_srbcrs_shape s = shunt_choose_srbcrs_shape(&v, bits, n, &d);
+        const shunt_srbcrs_shape s = shunt_choose_srbcrs_shape(&v, 300 * groups, bits, n, &d);
         good &= shunt_srbcrs_integer_spmm_has(&s, bits) && (s.columns / 2 < n || s.columns <= 64);
-        const int64_t phases = shunt_choose_srbcrs_phases(&v, bits, &d);
+        const int64_t phases = shunt_choose_srbcrs_phases(&v, 300 * groups, bits, &d);
         good &= phases >= 1 && phases <= 300 / 32 + 1;
       }
   check(good, "the shapes that are chosen are there");
@@ -161,7 +164,7 @@ void test_declined()
   q.on_device.b.bits = 4, refused &= refuses(SHUNT_E_UNSUPPORTED); // no such shape
   q.on_device.b.rows++, refused &= refuses(SHUNT_E_ARGUMENT);
   q.on_device.b.row_bytes = 16, refused &= refuses(SHUNT_E_ARGUMENT);
-  q.on_device.scaling.type = SHUNT_I8, refused &= refuses(SHUNT_E_UNSUPPORTED);
+  q.on_device.scaling.type = SHUNT_F64, refused &= refuses(SHUNT_E_UNSUPPORTED);
   q.on_device.c_row_stride = 23, refused &= refuses(SHUNT_E_ARGUMENT);
   q.on_device.c = (char *)q.out.device + 2, refused &= refuses(SHUNT_E_ARGUMENT);
   q.device.compute_capability = 75, refused &= refuses(SHUNT_E_UNSUPPORTED);
@@ -176,6 +179,7 @@ void time_layer()
         if (height != 8 && sparsity != 0.9) continue;
         const Pattern p = random_pattern(4096, 4096, 1 - sparsity, height, 17);
         for (const Widths &bits : widths) {
+          if (bits.is_unsigned) continue; // the same instructions
           Product q(p, {height, bits, n, SHUNT_I32, 0, RANDOM_VALUES, true, 0}, 18);
           for (int columns : {32, 64, 128})
             for (int split : {1, 4}) {

@@ -100,7 +100,7 @@ struct Sampled {
 void test_sizes(int height, int bits)
 {
   static const int64_t sizes[][2] = {{1, 1}, {3, 40}, {19, 33}, {70, 300}};
-  static const shunt_type types[] = {SHUNT_I32, SHUNT_F32, SHUNT_F16, SHUNT_BF16};
+  static const shunt_type types[] = {SHUNT_I32, SHUNT_F32, SHUNT_F16, SHUNT_BF16, SHUNT_I8};
   Random r(100 + (uint64_t)(height * bits));
   bool good = true;
   for (auto &size : sizes)
@@ -110,7 +110,7 @@ void test_sizes(int height, int bits)
         const bool shared = r.below(2);
         const Pattern p = random_pattern(size[0], size[1], density, shared ? height : 1, r.next());
         good &=
-            Sampled(p, {height, bits, k, types[r.below(4)], (int)r.below(4), RANDOM_VALUES, shared},
+            Sampled(p, {height, bits, k, types[r.below(5)], (int)r.below(4), RANDOM_VALUES, shared},
                     r.next())
                 .right();
       }

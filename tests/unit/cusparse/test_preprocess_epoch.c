@@ -75,6 +75,43 @@ static void test_other_call(void)
   SAME("dense matrix", q.spmm.b.values = arrays);
 }
 
+/* A graph may run its preprocess again at any time, with whatever the arrays then hold. */
+static void test_captured(void)
+{
+  const struct shunt_problem p = product();
+  const struct shunt_preprocessed m = call_of(0x5000, &p), n = call_of(0x6000, &p);
+  shunt_epoch_begin(&m);
+  shunt_epoch_captured(m.descriptor);
+  check(shunt_epoch_of(&m) == 0, "a captured preprocess ends the epoch");
+  shunt_epoch_begin(&m);
+  check(shunt_epoch_of(&m) == 0, "and none begins while its graph may run");
+  shunt_epoch_end(m.descriptor);
+  shunt_epoch_begin(&m);
+  check(shunt_epoch_of(&m) == 0, "whatever arrays are set");
+  shunt_epoch_begin(&n);
+  check(shunt_epoch_of(&n) != 0, "other matrices have theirs");
+  shunt_epoch_forget(m.descriptor);
+  shunt_epoch_begin(&m);
+  check(shunt_epoch_of(&m) != 0, "as has another at the address of one that was destroyed");
+  shunt_epoch_captured(NULL);
+}
+
+/* Last: from then on there are no epochs.  A mark that finds no room is not believed away. */
+static void test_captured_many(void)
+{
+  enum { MANY = 20000 };
+  const struct shunt_problem p = product();
+  int believed = 0;
+  for (int i = 1; i <= MANY; i++)
+    shunt_epoch_captured((cusparseConstSpMatDescr_t)((uintptr_t)i * 64));
+  for (int i = 1; i <= MANY; i++) {
+    const struct shunt_preprocessed m = call_of((uintptr_t)i * 64, &p);
+    shunt_epoch_begin(&m);
+    believed += shunt_epoch_of(&m) != 0;
+  }
+  check(believed == 0, "of %d captured matrices %d are believed", MANY, believed);
+}
+
 static void test_no_buffer(void)
 {
   const struct shunt_problem p = product();
@@ -111,6 +148,8 @@ int main(void)
   test_life();
   test_other_call();
   test_no_buffer();
+  test_captured();
   test_many();
+  test_captured_many();
   return check_finish();
 }

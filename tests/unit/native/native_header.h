@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { NATIVE_HEADER_FACTS = 40 };
+enum { NATIVE_HEADER_FACTS = 41 };
 extern const size_t native_header_facts[NATIVE_HEADER_FACTS];
 
 /* What to compare, as each of the two sees it. */
@@ -17,7 +17,7 @@ extern const size_t native_header_facts[NATIVE_HEADER_FACTS];
       offsetof(struct shunt_csr, columns), offsetof(struct shunt_csr, values),                     \
       offsetof(struct shunt_csr, index_type), offsetof(struct shunt_csr, value_type),              \
       offsetof(struct shunt_csr, base), sizeof(shunt_status), sizeof(shunt_type), SHUNT_I16,       \
-      sizeof(struct shunt_integers), offsetof(struct shunt_integers, values),                      \
+      SHUNT_U8, sizeof(struct shunt_integers), offsetof(struct shunt_integers, values),            \
       offsetof(struct shunt_integers, bits), offsetof(struct shunt_integers, rows),                \
       offsetof(struct shunt_integers, cols), offsetof(struct shunt_integers, row_bytes),           \
       sizeof(struct shunt_scaling), offsetof(struct shunt_scaling, type),                          \

@@ -1,6 +1,7 @@
 #!/bin/sh
-# test_libshunt.sh: libshunt.so from outside: what it exports and needs, that shunt.h is C and C++ by
-# itself, and that tests/clients/attention.c, built like any program, gives right results on the host.
+# test_libshunt.sh: libshunt.so from outside: what it exports and needs, that shunt.h is C and C++
+# by itself, and that tests/clients/attention.c, built like any program, and the encoder layer of
+# tests/clients/encoder, in Python, give right results on the host.
 # SHUNT_LIBSHUNT_SO: the library; srcdir: the source tree; CC, CXX.  Needs no GPU.
 # Prints "ok - ..." / "not ok - ..." / "skip - ..." and a closing count.
 so=${SHUNT_LIBSHUNT_SO:-.libs/libshunt.so}
@@ -68,4 +69,14 @@ done
 LD_LIBRARY_PATH=$directory ./attention 0 >out 2>&1
 [ $? -eq 2 ] && grep -q '^not ok - arguments' out
 ok $? "a sequence of 0 is refused"
+
+if python3 --version >/dev/null 2>&1; then
+  PYTHONDONTWRITEBYTECODE=1 python3 "$srcdir/tests/clients/encoder/integer_encoder.py" "$so" \
+    --host >out 2>&1
+  ok $? "an encoder layer in each scheme of attention, by ctypes"
+  [ "$(grep -cE '	(fp16|fp16 trio|16b-8b|8b-8b|8b-4b)	' out)" = 5 ]
+  ok $? "... which are five"
+else
+  skip "no python3"
+fi
 finish

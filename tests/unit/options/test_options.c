@@ -84,7 +84,8 @@ static void test_defaults(void)
   check(o->routes == ~(uint32_t)0 && o->engines == 3 && !o->engines_forced &&
             o->math == SHUNT_MATH_EXACT && o->log == SHUNT_LOG_NONE && !o->deterministic &&
             !o->tune && !o->verify && !o->disable && !o->strict && o->cache_bytes == -1 &&
-            o->fault == -1 && !o->log_file[0] && !o->report[0] && !o->tune_file[0],
+            o->fault == -1 && o->leave == -1 && !o->log_file[0] && !o->report[0] &&
+            !o->tune_file[0],
         "nothing set: the defaults");
   check(said(0, ""), "and nothing to say");
 }
@@ -100,11 +101,12 @@ static void test_values(void)
   setenv("SHUNT_VERIFY", "0", 1);
   setenv("SHUNT_REPORT", "/a b", 1);
   setenv("SHUNT_FAULT", "0", 1);
+  setenv("SHUNT_LEAVE", "16", 1);
   setenv("SHUNT_ROUTES", "host", 1);
   const struct shunt_options *o = read_now();
   check(o->math == SHUNT_MATH_TF32X3 && o->log == SHUNT_LOG_DISPATCH && o->cache_bytes == 3 << 20 &&
             o->deterministic && o->assume == SHUNT_ASSUME_FROZEN && !o->verify &&
-            strcmp(o->report, "/a b") == 0 && o->fault == 0,
+            strcmp(o->report, "/a b") == 0 && o->fault == 0 && o->leave == 16,
         "each kind of value is read");
   check(o->routes == 0 && o->engines == SHUNT_ENGINE_HOST && o->engines_forced,
         "a list of routes forces what it names");

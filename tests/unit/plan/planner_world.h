@@ -1,6 +1,6 @@
 /* planner_world.h: the planner with everything around it replaced, for test_planner.c and
-   test_openings.c.  Two routes are in the table: `direct`, and `library`, which needs another library
-   and takes transposed matrices.  */
+   test_openings.c.  Two routes are in the table: `direct`, and `library`, which needs another
+   library and takes transposed matrices.  */
 #ifndef PLANNER_WORLD_H
 #define PLANNER_WORLD_H
 
@@ -25,7 +25,8 @@ static struct {
   char name[2048];         /* and the route's first letter */
   int converted;           /* COO to CSR */
   int seen, released, profiles;
-  bool only_library;              /* `direct` does not fit */
+  bool only_library;              /* `direct` does not fit, */
+  bool slow;                      /* or is expected to be slow */
   bool wise, profiled, contested; /* the cache: pack; there is a profile; `library` packs, too */
   size_t pack_bytes;              /* what `direct` would pack */
   size_t asked_to_pack;           /* bytes that the cache was asked for */
@@ -42,9 +43,12 @@ static struct {
   double direct_us, packed_us, library_us, original_us, saves_us; /* packed_us 0: as direct */
   bool settled, saw_profile;
   int seen_settled;
-  size_t room;     /* what a workspace may take */
-  uint32_t opened; /* (backend/cublas/opening.h), */
-  bool no_library; /* which is not to be had */
+  size_t room;                  /* what a workspace may take */
+  uint32_t opened;              /* (backend/cublas/opening.h), */
+  bool no_library;              /* which is not to be had */
+  enum shunt_copy_use copy_use; /* what a route says of it; what was counted: */
+  int uses, touches, built;
+  bool pack_fails;
 } world;
 
 /* What the cache hands out; nobody looks inside. */
@@ -141,7 +145,7 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_looku
   return SHUNT_OK;
 }
 
-bool shunt_cache_is_stirred(const struct shunt_cache *c)
+bool shunt_cache_wants_relief(struct shunt_cache *c)
 {
   return (void)c, false;
 }
@@ -150,19 +154,19 @@ void shunt_cache_relieve(struct shunt_cache *c)
   (void)c;
 }
 
-void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key,
+void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key, uint64_t epoch,
                                  struct shunt_lookup *out)
 {
-  (void)c, (void)key;
+  (void)c, (void)key, (void)epoch;
   *out = (struct shunt_lookup){
       .calls = 1, .has_profile = world.settled, .profile = {.longest_row = 9}};
   world.seen_settled++;
 }
-shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l,
+shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l, uint64_t epoch,
                                 const struct shunt_csr *a, const struct shunt_device *d,
                                 cudaStream_t stream)
 {
-  (void)c, (void)l, (void)a, (void)d, (void)stream;
+  (void)c, (void)l, (void)epoch, (void)a, (void)d, (void)stream;
   world.settled = true;
   return SHUNT_OK;
 }
@@ -198,13 +202,21 @@ struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k)
 shunt_status shunt_cache_packed_built(struct shunt_cache *c, struct shunt_cache_packed *k,
                                       cudaStream_t s)
 {
+  world.built++;
   return (void)c, (void)k, (void)s, SHUNT_OK;
 }
 shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
                                      const struct shunt_packed_use *use, cudaStream_t s)
 {
   world.counted_unproved = use->unproved;
+  world.uses++;
   return (void)c, (void)k, (void)s, SHUNT_OK;
+}
+shunt_status shunt_cache_packed_touched(struct shunt_cache *c, struct shunt_cache_packed *k,
+                                        bool capturing, cudaStream_t s)
+{
+  world.touches++;
+  return (void)c, (void)k, (void)capturing, (void)s, SHUNT_OK;
 }
 bool shunt_cache_packed_trusted(struct shunt_cache_packed *k)
 {
@@ -245,6 +257,7 @@ static struct shunt_verdict expect_direct(const struct shunt_call *c, double *us
 {
   *us = world.packed_us > 0 && (c->packed || c->will_pack) ? world.packed_us : world.direct_us;
   SHUNT_DECLINE_IF(world.only_library, SHUNT_R_WORKSPACE);
+  SHUNT_DECLINE_IF(world.slow, SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
@@ -263,6 +276,7 @@ static shunt_status note(const struct shunt_call *c, char name)
   world.told_frozen = c->frozen;
   world.saw_profile = c->profile;
   world.has_copy = c->packed;
+  shunt_copy_note(c, world.copy_use);
   if (world.fail_from >= 0 && i >= world.fail_from) return world.how;
   world.name[i % 2048] = name;
   if (i >= 32) return SHUNT_OK;
@@ -290,7 +304,7 @@ static size_t pack_bytes_library(const struct shunt_call *c)
 }
 static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
-  return (void)c, (void)into, SHUNT_OK;
+  return (void)c, (void)into, world.pack_fails ? SHUNT_E_CUDA : SHUNT_OK;
 }
 
 static size_t study_bytes(const struct shunt_call *c)
@@ -346,6 +360,7 @@ static struct shunt_problem bound(const char *word)
   world.library_us = 20;
   world.original_us = 1000;
   world.room = sizeof arrays;
+  world.copy_use = SHUNT_COPY_USED;
   shunt_openings_start(&context.openings, true);
   shunt_context_open(&context, ~(uint32_t)0);
   world.opened = 0;

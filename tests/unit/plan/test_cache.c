@@ -7,181 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "backend/log/log_upkeep.h"
-#include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/frozen.h"
-#include "backend/plan/log.h"
-#include "backend/plan/memory/device_memory.h"
 #include "backend/plan/memory/share.h"
 #include "kernels/guard/guard.h"
 #include "tests/unit/check.h"
-
-/* ---- a runtime in which all is done at once -------------------------------------------- */
-
-static int allocated; /* pieces of device memory that are not given back, but the cache's own */
-static int events, waits;
-static bool busy; /* events that were recorded have not passed */
-static size_t available = (size_t)1 << 40;
-
-static struct shunt_options options;
-
-const struct shunt_options *shunt_options(void)
-{
-  return &options;
-}
-cudaError_t cudaGetLastError(void)
-{
-  return cudaSuccess;
-}
-static cudaError_t allocate(void **p, size_t n)
-{
-  return *p = calloc(1, n), *p ? cudaSuccess : cudaErrorMemoryAllocation;
-}
-cudaError_t cudaHostAlloc(void **p, size_t n, unsigned flags)
-{
-  return (void)flags, allocate(p, n);
-}
-cudaError_t cudaFreeHost(void *p)
-{
-  return free(p), cudaSuccess;
-}
-shunt_status shunt_device_allocate(void **memory, size_t bytes, cudaMemPool_t pool,
-                                   cudaStream_t stream)
-{
-  (void)pool, (void)stream;
-  allocated++;
-  return allocate(memory, bytes) == cudaSuccess ? SHUNT_OK : SHUNT_E_MEMORY;
-}
-shunt_status shunt_device_free(void *memory, cudaStream_t stream)
-{
-  (void)stream;
-  allocated--;
-  return free(memory), SHUNT_OK;
-}
-shunt_status shunt_device_allocate_now(void **memory, size_t bytes)
-{
-  allocated++;
-  return allocate(memory, bytes) == cudaSuccess ? SHUNT_OK : SHUNT_E_MEMORY;
-}
-void shunt_device_free_now(void *memory)
-{
-  allocated--;
-  free(memory);
-}
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
-{
-  return (void)pool, (void)bytes, cudaSuccess;
-}
-cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
-{
-  return *free_bytes = available, *total = (size_t)1 << 40, cudaSuccess;
-}
-cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s)
-{
-  return (void)s, memset(p, value, n), cudaSuccess;
-}
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind k,
-                            cudaStream_t s)
-{
-  return (void)k, (void)s, memcpy(to, from, n), cudaSuccess;
-}
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags)
-{
-  return (void)flags, *s = NULL, cudaSuccess;
-}
-cudaError_t cudaStreamDestroy(cudaStream_t s)
-{
-  return (void)s, cudaSuccess;
-}
-cudaError_t cudaStreamGetId(cudaStream_t s, unsigned long long *id)
-{
-  return *id = (unsigned long long)(uintptr_t)s + 1, cudaSuccess;
-}
-cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)
-{
-  waits++;
-  return (void)s, (void)e, (void)flags, cudaSuccess;
-}
-cudaError_t cudaStreamSynchronize(cudaStream_t s)
-{
-  return (void)s, cudaSuccess;
-}
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status,
-                                     unsigned long long *id, cudaGraph_t *graph,
-                                     const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges,
-                                     size_t *count)
-{
-  (void)s, (void)status, (void)id, (void)graph, (void)nodes, (void)edges, (void)count;
-  return cudaErrorUnknown; /* no call of this test captures */
-}
-cudaError_t cudaUserObjectCreate(cudaUserObject_t *o, void *p, cudaHostFn_t f, unsigned n,
-                                 unsigned flags)
-{
-  (void)o, (void)p, (void)f, (void)n, (void)flags;
-  return cudaErrorUnknown;
-}
-cudaError_t cudaGraphRetainUserObject(cudaGraph_t g, cudaUserObject_t o, unsigned n, unsigned flags)
-{
-  (void)g, (void)o, (void)n, (void)flags;
-  return cudaErrorUnknown;
-}
-cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
-{
-  return (void)mode, cudaSuccess;
-}
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags)
-{
-  static char event;
-  events++;
-  return (void)flags, *e = (cudaEvent_t)(void *)&event, cudaSuccess;
-}
-cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
-{
-  return (void)e, (void)s, cudaSuccess;
-}
-cudaError_t cudaEventQuery(cudaEvent_t e)
-{
-  return (void)e, busy ? cudaErrorNotReady : cudaSuccess;
-}
-cudaError_t cudaEventDestroy(cudaEvent_t e)
-{
-  events--;
-  return (void)e, cudaSuccess;
-}
-/* Profiles that were asked for, and arrive at once or when the test says so. */
-static struct ask {
-  struct shunt_profile *to;
-  uint64_t serial;
-  int64_t nnz;
-} asked[1024];
-static int asks;
-static bool arrives;
-
-static void arrive(int i)
-{
-  *asked[i % 1024].to =
-      (struct shunt_profile){.nnz = asked[i % 1024].nnz, .serial = asked[i % 1024].serial};
-}
-
-shunt_status shunt_profile_csr_cuda(const struct shunt_csr *a, uint64_t serial,
-                                    struct shunt_profile *out, void *scratch,
-                                    const struct shunt_device *d, shunt_stream stream)
-{
-  (void)scratch, (void)d, (void)stream;
-  asked[asks++ % 1024] = (struct ask){out, serial, a->nnz};
-  if (arrives) arrive(asks - 1);
-  return SHUNT_OK;
-}
-
-void shunt_log_memory(int64_t copies, int64_t device)
-{
-  (void)copies, (void)device;
-}
-void shunt_log_profile(const struct shunt_profile *f)
-{
-  (void)f;
-}
+#include "tests/unit/plan/cache_runtime.h"
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
@@ -565,20 +396,190 @@ static void test_settled(void)
   const struct shunt_csr a = {.nnz = 5};
   struct shunt_lookup l;
   open_cache(1 << 20);
-  shunt_cache_look_up_settled(cache, &key, &l);
+  shunt_cache_look_up_settled(cache, &key, 7, &l);
   check(!l.has_profile, "nothing is settled at first");
   call(NULL, &l);
   arrives = true;
   shunt_cache_profile(cache, &l, &a, NULL, NULL);
   call(NULL, &l);
   check(l.has_profile, "a profile that has come");
-  shunt_cache_look_up_settled(cache, &key, &l);
+  shunt_cache_look_up_settled(cache, &key, 7, &l);
   check(!l.has_profile && !l.entry, "is not settled");
   call(NULL, &l);
-  check(shunt_cache_settle(cache, &l, &a, NULL, NULL) == SHUNT_OK, "one that was waited for is");
-  shunt_cache_look_up_settled(cache, &key, &l);
+  check(shunt_cache_settle(cache, &l, 7, &a, NULL, NULL) == SHUNT_OK, "one that was waited for is");
+  shunt_cache_look_up_settled(cache, &key, 7, &l);
   check(l.has_profile && l.profile.nnz == 5 && !l.pack_wise && !l.profile_wanted,
         "and comes alone");
+  shunt_cache_look_up_settled(cache, &key, 8, &l);
+  check(!l.has_profile, "not in another epoch, though all addresses are the same");
+  shunt_cache_look_up_settled(cache, &key, 0, &l);
+  check(!l.has_profile, "nor in none");
+
+  /* Whatever else is under way. */
+  arrives = false;
+  for (int i = 0; i < 1000; i++) {
+    const struct shunt_key k = key_of(100 + i);
+    call_of(&k, NULL, 0, &l);
+    shunt_cache_profile(cache, &l, &a, NULL, NULL);
+  }
+  const struct shunt_key last = key_of(2000);
+  call_of(&last, NULL, 0, &l);
+  shunt_cache_profile(cache, &l, &a, NULL, NULL);
+  arrives = true;
+  shunt_cache_settle(cache, &l, 9, &a, NULL, NULL);
+  shunt_cache_look_up_settled(cache, &last, 9, &l);
+  check(l.has_profile, "where all profiles are under way, a matrix is settled all the same");
+  const struct shunt_key first = key_of(100); /* whose own is under way */
+  call_of(&first, NULL, 0, &l);
+  shunt_cache_settle(cache, &l, 10, &a, NULL, NULL);
+  shunt_cache_look_up_settled(cache, &first, 10, &l);
+  check(l.has_profile, "and so is one whose profile another thread waits for");
+  call_of(&first, NULL, 0, &l);
+  arrives = false;
+  shunt_cache_settle(cache, &l, 11, &a, NULL, NULL);
+  shunt_cache_look_up_settled(cache, &first, 11, &l);
+  check(!l.has_profile, "one that failed is not");
+  close_cache();
+}
+
+/* A copy that takes the place of many does not look at each once for each. */
+static void test_way(void)
+{
+  enum { MANY = 2000 };
+  const struct shunt_key large = key_of(MANY);
+  struct shunt_lookup l;
+  open_cache(MANY * 1256);
+  for (int i = 0; i < MANY; i++) {
+    const struct shunt_key k = key_of(i);
+    call_of(&k, NULL, 0, &l);
+    if (pack_of(&k, formats, 1000, 1) != SHUNT_OK) check(0, "copy %d has room", i);
+  }
+  for (int i = 0; i < 2; i++) call_of(&large, NULL, 0, &l);
+  busy = true; /* what is given back is on its way */
+  queries = 0;
+  check(pack_of(&large, formats, MANY / 2 * 1256 - 256, 1e9) == SHUNT_OK, "a large copy has room");
+  check(allocated == MANY / 2 + 1, "that of %d small ones (%d stay)", MANY / 2, allocated - 1);
+  check(queries < 4 * MANY, "after %d questions", queries);
+  const struct shunt_key larger = key_of(MANY + 1);
+  for (int i = 0; i < 2; i++) call_of(&larger, NULL, 0, &l);
+  check(pack_of(&larger, formats, MANY * 1256 - 256, 3e6) != SHUNT_OK && allocated == MANY / 2 + 1,
+        "where those that may go are not enough, none goes");
+  available = 0;
+  queries = 0;
+  shunt_cache_relieve(cache);
+  check(allocated == 0 && queries < 4 * MANY, "all are given back after %d questions", queries);
+  available = (size_t)1 << 40;
+  busy = false;
+  close_cache();
+}
+
+/* Memory is looked at by the clock of all matrices. */
+static void test_relief(void)
+{
+  struct shunt_lookup l;
+  int wanted = 0;
+  open_cache(1 << 20);
+  for (int i = 0; i < 4096; i++) {
+    const struct shunt_key k = key_of(i % 3000);
+    call_of(&k, NULL, 0, &l);
+    if (!shunt_cache_wants_relief(cache)) continue;
+    wanted++;
+    shunt_cache_relieve(cache);
+  }
+  check(wanted == 4, "3000 matrices in turn: relief is wanted %d times in 4096 calls", wanted);
+  close_cache();
+}
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Seconds for frees that concern no matrix. */
+static double free_others(void)
+{
+  const double start = now();
+  for (int i = 0; i < 10000; i++)
+    shunt_cache_forget_range(cache, (const char *)(uintptr_t)(1 << 20) + i * 512, 512);
+  return now() - start;
+}
+
+/* Programs free memory that no matrix is in. */
+static void test_unrelated(void)
+{
+  enum { FEW = 60, MANY = 60000 };
+  static char ranges[64];
+  struct shunt_lookup l;
+  double seconds[2];
+  open_cache(1 << 20);
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < (round ? MANY : FEW); i++) {
+      struct shunt_key k = key_of(i);
+      k.columns = (const char *)((uintptr_t)1 << 40) + i * 4096;
+      call_of(&k, NULL, 0, &l);
+    }
+    seconds[round] = free_others();
+  }
+  check(seconds[1] < 50 * seconds[0] + 0.01,
+        "10000 frees of other memory take %.4f s with %d matrices, %.4f with %d", seconds[0], FEW,
+        seconds[1], MANY);
+  shunt_cache_forget_range(cache, (const char *)((uintptr_t)1 << 40) + 30 * 4096, 1 << 24);
+  int known = 0;
+  for (int i = 0; i < 6000; i++) {
+    struct shunt_key k = key_of(i);
+    k.columns = (const char *)((uintptr_t)1 << 40) + i * 4096;
+    call_of(&k, NULL, 0, &l);
+    known += l.calls > 1;
+  }
+  check(known == 30 + 6000 - 30 - 4096,
+        "a large range: exactly those that begin in it go (%d stay)", known);
+  shunt_cache_forget_range(cache, ranges, 0);
+  shunt_cache_forget_range(cache, (const void *)(UINTPTR_MAX - 10), 100);
+  close_cache();
+}
+
+/* Uses that wait for what the program does next must not hold its allocation up. */
+static void test_stuck(void)
+{
+  struct shunt_lookup l;
+  open_cache(1 << 20);
+  call(NULL, &l);
+  pack(&formats[0]);
+  busy = true;
+  synchronized = 0;
+  check(shunt_cache_release_all(cache) > 0 && synchronized == 0,
+        "what does not come back is not waited for without end");
+  busy = false;
+  close_cache();
+}
+
+/* Another thread captures in the global mode: nothing of ours disturbs that, or is refused. */
+static void test_captured_elsewhere(void)
+{
+  const struct shunt_csr a = {.nnz = 5};
+  struct shunt_lookup l;
+  open_cache(1 << 20);
+  disturbed = 0;
+  captured_elsewhere = arrives = true;
+  call(NULL, &l);
+  check(pack(&formats[0]) == SHUNT_OK && call(&formats[0], &l), "a copy is made and used");
+  shunt_cache_look_up(cache, &key, &l);
+  busy = true;
+  for (uintptr_t i = 0; i < 100; i++)
+    shunt_cache_packed_used(cache, l.packed[0].copy, &(struct shunt_packed_use){.saved_us = 1},
+                            (cudaStream_t)(i + 8));
+  busy = false;
+  check(shunt_cache_settle(cache, &l, 7, &a, NULL, NULL) == SHUNT_OK, "a matrix is settled");
+  shunt_lookup_release(cache, &l);
+  shunt_cache_look_up_settled(cache, &key, 7, &l);
+  check(l.has_profile, "with its profile");
+  shunt_cache_reserve(cache);
+  shunt_cache_relieve(cache);
+  check(shunt_cache_release_all(cache) > 0 && allocated == 0, "the memory is given back");
+  check(disturbed == 0, "beside a capture: %d calls that would break it", disturbed);
+  captured_elsewhere = false;
   close_cache();
 }
 
@@ -663,7 +664,7 @@ static void test_shared(void)
   pid_t other = keep_elsewhere(folder, 2 * 1256, budget, &end);
   check(other > 0 && pack(&formats[0]) == SHUNT_OK, "what another process leaves");
   check(pack(&formats[1]) == SHUNT_E_MEMORY && allocated == 1, "and no more");
-  check(!shunt_cache_is_stirred(cache) || !shunt_cache_is_stirred(cache),
+  check(!shunt_cache_wants_relief(cache) || !shunt_cache_wants_relief(cache),
         "one's own want is heard once");
   close(end);
   waitpid(other, NULL, 0);
@@ -671,7 +672,7 @@ static void test_shared(void)
   check(pack(&formats[1]) == SHUNT_OK && allocated == 2, "when it ends there is room");
   other = keep_elsewhere(folder, 1256, budget, &end);
   check(write(end, "", 1) == 1, "another wants something");
-  for (int i = 0; i < 1000 && !shunt_cache_is_stirred(cache); i++)
+  for (int i = 0; i < 1000 && !shunt_cache_wants_relief(cache); i++)
     nanosleep(&(struct timespec){0, 10000000}, NULL);
   shunt_cache_relieve(cache);
   check(allocated == 1, "and gets what is above an equal share: %d copies left", allocated);
@@ -695,6 +696,11 @@ int main(void)
   test_frozen();
   test_profiles();
   test_settled();
+  test_way();
+  test_relief();
+  test_unrelated();
+  test_stuck();
+  test_captured_elsewhere();
   test_memory();
   return check_finish();
 }

@@ -1,6 +1,7 @@
 /* What the planner expects: the times of routes and of the originals against those measured on an
    H200, and what each route takes or declines for them.  */
 #include "backend/plan/context.h"
+#include "backend/plan/leave.h"
 #include "backend/plan/problem.h"
 #include "backend/routes/costs.h"
 #include "backend/routes/route.h"
@@ -739,8 +740,24 @@ static void test_sparse24_proofs(void)
         how.spared, (int)shunt_sparse24_column_tiles(&s->a));
 }
 
+static void test_left_to_others(void)
+{
+  struct shunt_device fewer = h200;
+  check(shunt_leave_multiprocessors(132, -1) == 132 && shunt_leave_multiprocessors(132, 0) == 132 &&
+            shunt_leave_multiprocessors(132, 16) == 116 &&
+            shunt_leave_multiprocessors(132, 131) == 66 &&
+            shunt_leave_multiprocessors(132, (int64_t)1 << 39) == 66,
+        "multiprocessors that are left to others, half of them at most");
+  fewer.multiprocessors = shunt_leave_multiprocessors(132, 16);
+  const double less = shunt_cost_gemm(4096, 1024, 4096, SHUNT_F16, SHUNT_MATH_EXACT, &fewer);
+  const double all = gemm_us(SHUNT_F16, SHUNT_MATH_EXACT);
+  check(less > all && less < 1.3 * all, "what is left of the device takes longer: %.1f us, %.1f",
+        less, all);
+}
+
 int main(void)
 {
+  test_left_to_others();
   test_costs();
   test_cost_fits();
   test_algorithms_fit();

@@ -29,6 +29,7 @@ static struct {
   void *copy;
   bool has_proved, guarded;
   bool captures, has_room;
+  enum shunt_copy_use use;
 } world;
 
 static shunt_status say(char letter)
@@ -41,6 +42,12 @@ static shunt_status say(char letter)
 
 cudaError_t cudaGetLastError(void)
 {
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream)
+{
+  (void)to, (void)from, (void)bytes, (void)kind, (void)stream;
   return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void *at, int value, size_t bytes, cudaStream_t stream)
@@ -163,11 +170,13 @@ static bool runs(const struct shunt_packed_format *f, const char *word,
   struct shunt_call c = {.problem = &p,
                          .context = &context,
                          .packed = view,
+                         .copy_use = &world.use,
                          .workspace = workspace,
                          .workspace_bytes = sizeof workspace,
                          .capturing = world.captures};
   if (shunt_packed_lay_out(f, &p).total > sizeof workspace) return false;
   world.count = world.zeroes = 0;
+  world.use = SHUNT_COPY_UNUSED;
   world.guarded = strpbrk(wanted, "rtTP") != NULL;
   memset(world.said, 0, sizeof world.said);
   if (view) world.copy = payload + shunt_packed_copy_bytes(0);
@@ -194,6 +203,7 @@ static void test_order(void)
             world.repair.key == workspace && world.repair.expected == &print &&
             world.repaired.only_if == &host_words[0] && world.repair.changed == &host_words[1],
         "with the words of the packed copy");
+  check(world.use == SHUNT_COPY_USED, "which was used");
   check(runs(&direct, adds, &packed, "prc", SHUNT_OK) && world.product.alpha.host == 1 &&
             world.product.beta.host == 0 && world.product.c.type == SHUNT_F32 &&
             world.repaired.beta.host == 3,
@@ -300,6 +310,7 @@ static void test_proved(void)
   world.has_proved = false;
   check(runs(&only_proved, SPMM "NN:rr:ld32.32:a2b0:alg0", &packed, "", SHUNT_E_UNSUPPORTED),
         "and does not serve this one");
+  check(world.use == SHUNT_COPY_UNUSED, "which has not touched the copy");
 }
 
 static void test_failures(void)
@@ -322,6 +333,8 @@ static void test_failures(void)
     world.times = cases[i].times;
     check(runs(&direct, cases[i].word, &packed, cases[i].enqueued, cases[i].status),
           "'%c' fails %d times", cases[i].fails, cases[i].times);
+    check(world.use == (cases[i].status == SHUNT_OK ? SHUNT_COPY_USED : SHUNT_COPY_TOUCHED),
+          "the copy is %s", cases[i].status == SHUNT_OK ? "used" : "touched");
   }
   world.fails = 0;
 }

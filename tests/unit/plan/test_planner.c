@@ -66,11 +66,14 @@ static void test_shared(void)
 static void test_short_of_memory(void)
 {
   struct shunt_problem p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6");
+  bool whole = false;
   world.room = 3;
   check(shunt_plan_workspace(&p, NULL, NULL) == 3, "a workspace that has room");
   world.room = 2;
   check(shunt_plan_workspace(&p, NULL, NULL) == 0, "none where there is no room");
+  check(shunt_plan_ask(&p, NULL, NULL, &whole) == 0 && !whole, "which is less than the whole");
   p.deterministic = true;
+  check(shunt_plan_ask(&p, NULL, NULL, &whole) == 3 && whole, "all of it");
   check(shunt_plan_workspace(&p, NULL, NULL) == 3, "but for deterministic problems");
   p.deterministic = false, world.capturing = true;
   check(shunt_plan_workspace(&p, NULL, NULL) == 3, "captured calls do not look");
@@ -128,11 +131,12 @@ static void test_failures(void)
   check(run(&p).written, "a route that says so has written");
 }
 
-/* The best route that needs no profile runs until there is one, unless the original is far ahead. */
+/* The best route that needs no profile runs until there is one, unless the original is far
+   ahead. */
 static void test_before_the_profile(void)
 {
   static const char *const word[] = {
-      "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6",
+      "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg12",
       "sddmm:csr:f32.f32.f32.f32:i32b0:m7n5k3z11:NN:cc:ld7.3:a1b0:alg0"};
   static const struct {
     double original_us;
@@ -142,7 +146,7 @@ static void test_before_the_profile(void)
       {8, false, false, false, true, "the original is somewhat faster"},
       {8, true, false, false, false, "and there is a profile that says so"},
       {8, false, true, false, false, "and a graph will repeat it"},
-      {8, false, false, true, false, "and no profile will come"},
+      {8, false, false, true, false, "and no profile will come, nor other bits"},
       {4, false, false, false, false, "the original is far ahead"},
   };
   for (unsigned k = 0; k < 2 * sizeof cases / sizeof cases[0]; k++) {
@@ -157,6 +161,38 @@ static void test_before_the_profile(void)
               world.runs == cases[i].taken && a.saved_us == 0,
           "before the profile, %.5s: %s", word[k % 2], cases[i].what);
   }
+}
+
+/* Where the same bits are asked for, an original that varies is no way out, however fast. */
+static void test_must_not_vary(void)
+{
+  static const struct {
+    const char *word;
+    bool taken;
+  } cases[] = {
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg0", true},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg4", true},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6", true},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg12", false},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:TN:rr:ld3.3:a1b0:alg0", true},
+      {"spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg1", true},
+      {"spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg2", false},
+      {"sddmm:csr:f32.f32.f32.f32:i32b0:m7n5k3z11:NN:cc:ld7.3:a1b0:alg0", false},
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct shunt_problem p = bound(cases[i].word);
+    world.original_us = 1, world.settled = true;
+    p.deterministic = true;
+    const struct shunt_answer a = run(&p);
+    check(a.why.reason == (cases[i].taken ? SHUNT_FITS : SHUNT_R_SLOWER) &&
+              world.runs == cases[i].taken,
+          "the same bits, %s: %s", cases[i].word, cases[i].taken ? "taken" : "the original's too");
+  }
+  struct shunt_problem p = bound(cases[2].word);
+  world.slow = true, context.gemm = NULL; /* so `library` takes none */
+  check(run(&p).why.reason == SHUNT_R_PATTERN, "a pattern that the original is faster with");
+  p.deterministic = true;
+  check(run(&p).why.reason == SHUNT_FITS, "is taken all the same");
 }
 
 /* Nothing runs before each batch has a route; and where C's old content counts, a direct one. */
@@ -292,6 +328,37 @@ static void test_trusted(void)
   options.assume = SHUNT_ASSUME_NOTHING;
 }
 
+/* A route that had a copy and multiplied without has proved nothing of it. */
+static void test_uses(void)
+{
+  static const char *word = "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6";
+  static const struct {
+    enum shunt_copy_use use;
+    bool fails;
+    int uses, touches;
+    const char *what;
+  } cases[] = {{SHUNT_COPY_USED, false, 1, 0, "a product from it counts"},
+               {SHUNT_COPY_UNUSED, false, 0, 0, "one without does not"},
+               {SHUNT_COPY_TOUCHED, false, 0, 1, "a try does not, but its memory stays"},
+               {SHUNT_COPY_USED, true, 0, 1, "nor one that failed"},
+               {SHUNT_COPY_UNUSED, true, 0, 0, "which may have enqueued nothing"}};
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct shunt_problem p = bound(word);
+    world.library_packed = true, world.library_us = 1;
+    world.copy_use = cases[i].use;
+    world.fail_from = cases[i].fails ? 0 : -1;
+    run(&p);
+    check(world.uses == cases[i].uses && world.touches == cases[i].touches && world.held == 0,
+          "a copy: %s", cases[i].what);
+  }
+  const struct shunt_problem p = bound(word);
+  world.wise = world.profiled = world.has_memory = world.pack_fails = true;
+  world.pack_bytes = 100;
+  check(run(&p).why.reason == SHUNT_FITS && world.built == 0 && world.touches == 1 &&
+            world.dropped_copies == 1 && !world.has_copy && world.held == 0,
+        "a copy that was not filled is nobody's, and its memory stays as long as that takes");
+}
+
 /* A study by `direct`: when it is made, whose conversion it moves, and when it is dropped. */
 static void test_studies(void)
 {
@@ -342,6 +409,7 @@ int main(void)
   test_keeping();
   test_epochs();
   test_trusted();
+  test_uses();
   test_order();
   test_deterministic();
   test_shared();
@@ -350,6 +418,7 @@ int main(void)
   test_coo();
   test_failures();
   test_before_the_profile();
+  test_must_not_vary();
   test_all_or_none();
   test_transposed();
   return check_finish();

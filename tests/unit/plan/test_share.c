@@ -139,6 +139,88 @@ static void test_asked(struct shunt_share *mine)
   shunt_share_keep(mine, 0);
 }
 
+static int64_t waited_ms(struct shunt_share *s)
+{
+  struct timespec a, b;
+  clock_gettime(CLOCK_MONOTONIC, &a);
+  for (int round = 0; shunt_share_await(s, round); round++) {
+  }
+  clock_gettime(CLOCK_MONOTONIC, &b);
+  return (b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000;
+}
+
+/* Those that answer are waited for, others once, nobody for what nobody keeps. */
+static void test_waiting(struct shunt_share *mine)
+{
+  struct peer peer = peer_start();
+  int64_t ms = waited_ms(mine);
+  check(ms < 100, "where nobody keeps anything there is no wait: %lld ms", (long long)ms);
+  struct shunt_share *second = shunt_share_open(folder, uuid);
+  shunt_share_take(second, 100, BUDGET);
+  ms = waited_ms(mine);
+  check(ms < 100, "nor where only this process does: %lld ms", (long long)ms);
+  shunt_share_close(second);
+  tell(&peer, 't', 500);
+  const pid_t helper = fork();
+  if (helper == 0) {
+    nanosleep(&(struct timespec){0, 50000000}, NULL);
+    tell(&peer, 'k', 0);
+    _exit(0);
+  }
+  ms = waited_ms(mine);
+  waitpid(helper, NULL, 0);
+  check(ms >= 50 && shunt_share_others(mine) == 0, "one that answers is waited for: %lld ms",
+        (long long)ms);
+  tell(&peer, 't', 500);
+  ms = waited_ms(mine);
+  check(ms >= 290, "one that does not, 300 ms: %lld", (long long)ms);
+  ms = waited_ms(mine);
+  check(ms < 100, "and not again soon: %lld ms", (long long)ms);
+  tell(&peer, 'k', 100);
+  ms = waited_ms(mine);
+  check(ms >= 290, "but when it has given something back: %lld ms", (long long)ms);
+  peer_end(&peer, 0);
+  nanosleep(&(struct timespec){1, 200000000}, NULL);
+}
+
+/* A seat of a process whose number another has by now: as if this one had begun later. */
+static void test_number_again(struct shunt_share *mine)
+{
+  char name[96];
+  struct peer peer = peer_start();
+  tell(&peer, 't', 800);
+  snprintf(name, sizeof name, "ls %s/*", folder);
+  FILE *f = popen(name, "r");
+  if (!f || !fgets(name, sizeof name, f)) name[0] = 0;
+  if (f) pclose(f);
+  name[strcspn(name, "\n")] = 0;
+  int64_t word[256] = {0};
+  const int fd = open(name, O_RDWR);
+  const ssize_t n = fd >= 0 ? pread(fd, word, sizeof word, 0) : -1;
+  int at = 0;
+  while (at < 255 && word[at] != peer.pid) at++;
+  check(n == sizeof word && at < 255 && word[at + 1] > 0 && shunt_share_others(mine) == 800,
+        "a seat has the start of its process");
+  word[at + 1] -= 5;
+  check(pwrite(fd, &word[at + 1], 8, 8 * (at + 1)) == 8 && shunt_share_others(mine) == 0,
+        "a process of that number that began at another time has no seat");
+  close(fd);
+  peer_end(&peer, 0);
+}
+
+/* One that ended, and that nobody has waited for. */
+static void test_unreaped(struct shunt_share *mine)
+{
+  struct peer peer = peer_start();
+  tell(&peer, 't', 800);
+  kill(peer.pid, SIGKILL);
+  siginfo_t info;
+  waitid(P_PID, (id_t)peer.pid, &info, WEXITED | WNOWAIT);
+  check(shunt_share_others(mine) == 0,
+        "what a killed process kept is free before it is waited for");
+  peer_end(&peer, 0);
+}
+
 static void test_killed(struct shunt_share *mine)
 {
   struct peer peer = peer_start();
@@ -237,6 +319,9 @@ int main(void)
   if (mine) {
     test_two(mine);
     test_asked(mine);
+    test_waiting(mine);
+    test_number_again(mine);
+    test_unreaped(mine);
     test_killed(mine);
     test_crowd();
     test_fork(mine);

@@ -1,6 +1,6 @@
 /* test_semiring_frontier.c: a step of many searches at once against its twin, over random shapes,
-   forms of F and M, both directions and every set of instructions; then with each of its allocations
-   refused in turn.  Linked with --wrap for malloc, calloc and free.
+   forms of F and M, both directions and every set of instructions; then with each of its
+   allocations refused in turn.  Linked with --wrap for malloc, calloc and free.
 
      test_semiring_frontier [cases]  */
 #include <stdatomic.h>

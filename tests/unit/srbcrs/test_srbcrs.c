@@ -38,6 +38,27 @@ static struct owned random_matrix(int64_t rows, int64_t cols, double density, in
   return o;
 }
 
+/* The same pattern with other values, of 16 or 4 bits. */
+static struct owned of_bits(const struct owned *o, int bits)
+{
+  static const int extremes[][4] = {{-32768, 32767, 0, -1}, {-8, 7, 0, -1}};
+  const shunt_type index = o->a.index_type, type = bits == 16 ? SHUNT_I16 : SHUNT_I8;
+  const size_t size = shunt_type_size(index);
+  struct owned w = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, type, o->a.base);
+  w.a.nnz = o->a.nnz;
+  memcpy(w.offsets, o->offsets, (size_t)(o->a.rows + 1) * size);
+  memcpy(w.columns, o->columns, (size_t)o->a.nnz * size);
+  for (int64_t p = 0; p < o->a.nnz; p++) {
+    const int any = (int)(random_next() % (1u << bits)) - (1 << (bits - 1));
+    const int x = random_next() % 5 ? any : extremes[bits == 4][random_next() % 4];
+    if (bits == 16)
+      ((int16_t *)w.a.values)[p] = (int16_t)x;
+    else
+      ((int8_t *)w.a.values)[p] = (int8_t)x;
+  }
+  return w;
+}
+
 /* ---- a packed matrix ----------------------------------------------------------------------- */
 
 struct packed {
@@ -47,9 +68,9 @@ struct packed {
   int overrun; /* refused, or wrote beyond its memory */
 };
 
-static struct packed pack(const struct owned *o, int height, int share)
+static struct packed pack_bits(const struct owned *o, int height, int share, int bits)
 {
-  const struct shunt_srbcrs_layout layout = {height, share, 8};
+  const struct shunt_srbcrs_layout layout = {height, share, bits};
   struct packed k = {.bytes = shunt_srbcrs_bytes(&o->a, &layout)};
   k.memory = malloc(k.bytes + GUARD_BYTES);
   memset(k.memory, 0xee, k.bytes + GUARD_BYTES);
@@ -59,16 +80,22 @@ static struct packed pack(const struct owned *o, int height, int share)
   return k;
 }
 
+static struct packed pack(const struct owned *o, int height, int share)
+{
+  return pack_bits(o, height, share, 8);
+}
+
 static int round_trip(const struct owned *o, const struct packed *k)
 {
   const shunt_type index = o->a.index_type;
   const size_t size = shunt_type_size(index);
-  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, SHUNT_I8, o->a.base);
+  const shunt_type type = o->a.value_type;
+  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, type, o->a.base);
   const int same = shunt_srbcrs_to_csr_host(&k->v, &back.a) == SHUNT_OK && back.a.nnz == o->a.nnz &&
                    back.a.rows == o->a.rows && back.a.cols == o->a.cols &&
                    !memcmp(back.offsets, o->offsets, (size_t)(o->a.rows + 1) * size) &&
                    !memcmp(back.columns, o->columns, (size_t)o->a.nnz * size) &&
-                   !memcmp(back.a.values, o->a.values, (size_t)o->a.nnz);
+                   !memcmp(back.a.values, o->a.values, (size_t)o->a.nnz * shunt_type_size(type));
   owned_free(&back);
   return same;
 }
@@ -86,7 +113,7 @@ static int slots_right(const struct shunt_srbcrs *v, int64_t g)
     good &= s < end || v->columns[s] == v->columns[end - 1];
     good &= v->columns[s] < v->cols;
     for (int r = 0; r < v->height; r++)
-      good &= v->masks[s] >> r & 1 || v->values[shunt_srbcrs_place(v->height, r, s)] == 0;
+      good &= v->masks[s] >> r & 1 || shunt_srbcrs_value(v, r, s) == 0;
   }
   return good;
 }
@@ -163,6 +190,29 @@ static void test_random(void)
     check(rules, "V = %d: columns ascend, what fills up is zero, two pointers a group", height);
     check(trips, "V = %d: csr -> srbcrs -> csr gives the same bytes", height);
   }
+}
+
+static void test_widths(void)
+{
+  static const int widths[] = {16, 4};
+  for (int w = 0; w < 2; w++)
+    for (int height = 2; height <= 8; height *= 2) {
+      int trips = 1, rules = 1, bounds = 1;
+      for (int n = 0; n < 24; n++) {
+        struct owned o = random_matrix(n % 2 ? 35 : 8, n % 3 ? 100 : 31, n % 5 ? 0.3 : 1,
+                                       n % 4 ? height : 1, n % 3 ? SHUNT_I32 : SHUNT_I64, n % 2);
+        struct owned wide = of_bits(&o, widths[w]);
+        struct packed k = pack_bits(&wide, height, n % 4 ? height : 1, widths[w]);
+        bounds &= !k.overrun && k.v.counts->irregular == 0;
+        rules &= rules_hold(&k.v);
+        trips &= round_trip(&wide, &k);
+        free(k.memory);
+        owned_free(&wide);
+        owned_free(&o);
+      }
+      check(bounds && rules && trips, "V = %d, values of %d bits: csr -> srbcrs -> csr", height,
+            widths[w]);
+    }
 }
 
 /* ---- what is refused ------------------------------------------------------------------------ */
@@ -288,6 +338,7 @@ int main(void)
 {
   test_by_hand();
   test_random();
+  test_widths();
   test_irregular();
   test_declined();
   test_twin();

@@ -1,6 +1,6 @@
-# check.sh: what the shell tests share; they read it first.  It leaves them in a folder of their own,
-# $work, which goes when they end, and has them print a line "ok - ..." / "not ok - ..." / "skip - ..."
-# for each check, and at the end, by finish, how many there were.
+# check.sh: what the shell tests share; they read it first.  It leaves them in a folder of their
+# own, $work, which goes when they end, and has them print a line "ok - ..." / "not ok - ..." /
+# "skip - ..." for each check, and at the end, by finish, how many there were.
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM HUP

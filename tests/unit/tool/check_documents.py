@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """check_documents.py SOURCES: do the documents say what the sources do?
 
-  options    each row of backend/options/option_table.c has its paragraph in shunt-env(7), which begins
-             with the row's sentence and names its default, and no other has; each word that is
-             accepted stands there; what backend reads of the environment is in the table
+  options    each row of backend/options/option_table.c has its paragraph in shunt-env(7), which
+             begins with the row's sentence and names its default, and no other has; each word that
+             is accepted stands there; what backend reads of the environment is in the table,
+             and what scripts read there or among the names that nobody is warned of
   routes     each row of backend/routes/table.c has its paragraph in shunt-cusparse(7) and stands in
              shunt-env(7), with the names of earlier releases, and in `shunt run --help`
   reasons    the words and sentences of backend/plan/reason.c are those of shunt-env(7); for each
-             there is advice in shunt-troubleshooting(7)
+             there is advice in shunt-troubleshooting(7), the same as on the page of shunt run
   columns    each column of `shunt bench` is described in shunt(1)
   exports    each function that is exported stands in a man page
   pages      each page is installed, and SEE ALSO names pages that exist
@@ -94,6 +95,25 @@ def variables_read():
     return names
 
 
+def variables_of_scripts():
+    """What the tree's scripts and makefiles read of the environment."""
+    names = set()
+    scripts = ["bootstrap"] if os.path.exists("bootstrap") else []
+    for pattern in ("backend/**/*", "tests/**/*.sh", "tests/**/*.py", "tests/**/*.mk"):
+        scripts += [name for name in glob.glob(pattern, recursive=True) if os.path.isfile(name)]
+    use = re.compile(r'(?:\$[{(]?|environ(?:\.get\(|\[)")(SHUNT_[A-Z_]+)')
+    for name in scripts:
+        if not name.endswith((".c", ".h", ".cu", ".cuh", ".o")):
+            names.update(use.findall(read(name)))
+    return names
+
+
+def is_of_tests(name):
+    table = re.search(r"of_tests\[\] = \{(.*?)\};", read("backend/options/option_table.c"), re.S)
+    known = re.findall(r'"(\w+)"', table.group(1))
+    return any(name == word or (word.endswith("_") and name.startswith(word)) for word in known)
+
+
 def check_options():
     rows, env = option_rows(), page("shunt-env.7")
     count = re.search(r"SHUNT_OPTION_COUNT = (\d+)", read("backend/options/option_table.h"))
@@ -106,10 +126,14 @@ def check_options():
     both = set(rows) & set(paragraph)
     check("the paragraph of every option begins with its sentence",
           {n for n in both if not paragraph[n].startswith(rows[n][1])})
-    check("... and names its default", {n for n in both if "Default: " + rows[n][0] not in paragraph[n]})
+    check("... and names its default",
+          {n for n in both if "Default: " + rows[n][0] not in paragraph[n]})
     check("every variable that is read is in the table", variables_read() - set(rows))
+    check("nobody is warned of a variable that a script reads",
+          {n for n in variables_of_scripts() - set(rows) if not is_of_tests(n)})
     accepted = set()
-    for values in re.findall(r"_words\[\] = \{([^}]*)NULL\}", read("backend/options/option_table.c")):
+    table = read("backend/options/option_table.c")
+    for values in re.findall(r"_words\[\] = \{([^}]*)NULL\}", table):
         accepted.update(re.findall(r"\w+", values))
     check("every value that is accepted stands in shunt-env(7)", accepted - words(env))
 
@@ -136,9 +160,28 @@ def check_reasons():
     check("there are reasons", set() if text else {"none"})
     check("every reason stands in shunt-env(7) with its sentence",
           {w for w in set(text) | set(documented) if text.get(w) != documented.get(w)})
-    advised = paragraphs(section(page("shunt-troubleshooting.7"), "REASONS"))
-    check("every reason has its advice in shunt-troubleshooting(7)",
-          set(text) ^ {word for head in advised for word in head})
+    advised = advice_of_page()
+    check("every reason has its advice in shunt-troubleshooting(7)", set(text) ^ set(advised))
+    told = advice_of_report()
+    check("... which is that of the report",
+          {w for w in set(text) & set(advised) if told.get(w, "-") != advised[w]})
+
+
+def advice_of_page():
+    """word -> its advice in shunt-troubleshooting(7)"""
+    text = section(page("shunt-troubleshooting.7"), "REASONS")
+    written = re.split(r"^\.TP\n", text, flags=re.M)[1:]
+    return {plain(p.split("\n", 1)[0]): plain(p.split("\n", 1)[1]) for p in written}
+
+
+def advice_of_report():
+    """word -> its advice in the page of shunt run; of taken calls that there is none."""
+    words_of = dict(re.findall(r'\[SHUNT_(\w+)\] = \{"(\w+)"', read("backend/plan/reason.c")))
+    table = read("backend/tool/report/report_words.c").partition("advice[")[2].partition("};")[0]
+    rows = re.findall(r'\[SHUNT_(\w+)\] =\s*((?:"[^"]*"\s*)+)', table)
+    joined = {name: "".join(re.findall(r'"([^"]*)"', text)) for name, text in rows}
+    return {words_of[name]: text or "Taken: nothing to do." for name, text in joined.items()
+            if name in words_of}
 
 
 def check_columns():
@@ -182,7 +225,8 @@ def check_names():
     for document in DOCUMENTS:
         text, folder = read(document), os.path.dirname(document)
         links = re.findall(r"\]\(([^)#\s]+)\)", text)
-        named = re.findall(r"(?<!\w)(?:backend|conv|kernels|m4|results|tests)/[\w./-]*\w(?![\w<])", text)
+        named = re.findall(
+            r"(?<!\w)(?:backend|conv|kernels|m4|results|tests)/[\w./-]*\w(?![\w<])", text)
         missing = {link for link in links if not os.path.exists(os.path.join(folder, link))}
         missing |= {name for name in named
                     if not os.path.basename(name).isupper() and not exists(name, folder)}

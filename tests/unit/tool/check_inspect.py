@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check_inspect.py FILE.mtx FILE.json FILE.svg: are the kinds that `shunt inspect` counts and draws
-those of the matrix?  The matrix is a pattern of at most 128 x 128, so that each cell is one place."""
+those of the matrix?  The matrix is a pattern of at most 128 x 128, so each cell is one place."""
 import json
 import re
 import sys
@@ -41,6 +41,15 @@ answer = json.loads(open(sys.argv[2]).readline())
 for kind, key in enumerate(KEYS):
     want = len(expected.get(kind, ()))
     assert answer["entries"][key] == want, (key, answer["entries"][key], want)
+tiles = {}
+for r, c in places:
+    tiles.setdefault((r // 16, c // 32), set()).add(tile_kind(r, c))
+shares = answer["tiles_16x32"]
+all_tiles = ((rows + 15) // 16) * ((cols + 31) // 32)
+of_24 = sum(kinds == {5} for kinds in tiles.values()) / len(tiles)
+assert abs(shares["zero"] - (1 - len(tiles) / all_tiles)) < 1e-12, shares
+assert abs(shares["two_of_four"] - of_24) < 1e-12, shares
+assert abs(shares["dense"] - (1 - of_24)) < 1e-12, shares
 strips = {c // 64 for _, c in places}
 assert answer["strips"] == (cols + 63) // 64
 assert answer["empty_strips"] == answer["strips"] - len(strips)

@@ -13,9 +13,10 @@ import re
 import sys
 
 EMPTY = {"meta", "br"}
-KNOWN = {"html", "head", "title", "style", "body", "header", "main", "footer", "h1", "h2", "h3", "p",
-         "dl", "div", "dt", "dd", "i", "b", "table", "caption", "thead", "tbody", "tr", "th", "td",
-         "span", "code", "svg", "rect", "text", "line", "g", "path", "figure", "figcaption"} | EMPTY
+KNOWN = {"html", "head", "title", "style", "body", "header", "main", "footer", "h1", "h2", "h3",
+         "p", "dl", "div", "dt", "dd", "i", "b", "table", "caption", "thead", "tbody", "tr", "th",
+         "td", "span", "code", "svg", "rect", "text", "line", "g", "path", "figure",
+         "figcaption"} | EMPTY
 
 
 class Page(html.parser.HTMLParser):
@@ -87,6 +88,8 @@ answer = json.load(open(sys.argv[2], encoding="utf-8"))
 assert sum(d["calls"] for d in answer["decisions"]) == answer["calls"]
 assert sum(d["calls"] for d in answer["decisions"] if d["route"] != "original") == answer["taken"]
 assert sum(p["calls"] for p in answer["processes"]) == answer["calls"]
+for process in answer["processes"]:
+    assert sum(d["calls"] for d in process["decisions"]) == process["calls"], process
 for word in answer["command"]:
     assert " ".join(word.split()) in text, word
 for decision in answer["decisions"]:

@@ -119,4 +119,5 @@ for title, (name, kind, flags, data, link, entry) in zip(titles, sections):
     at, size = places.get(name, (0, 0))
     tail += struct.pack("<IIQQQQIIQQ", title, kind, flags, at, at, size, link, 0, 8, entry)
 with open(a.out, "wb") as file:
-    file.write(head + segment(1, 0, total) + part(3, ".interp") + part(2, ".dynamic") + content + tail)
+    file.write(head + segment(1, 0, total) + part(3, ".interp") + part(2, ".dynamic") + content)
+    file.write(tail)

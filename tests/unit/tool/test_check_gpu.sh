@@ -62,7 +62,7 @@ check_gpu() {
   FAILING=$1 TIMES=$work/times
   export FAILING TIMES
   shift
-  rm -rf times left
+  rm -rf times left && : >times
   bash "$sources/tests/gpu/check_gpu.sh" build left "$@" >said 2>&1
 }
 counted() {
@@ -116,7 +116,8 @@ CHANGES=100000 check_gpu "" changes
 check "changes: rounds until enough is checked" \
   'grep "136000 results of changed calls checked, in 2 rounds" said'
 check_gpu "" short
-check "short: a line for each type and number of calls" '[ "$(grep -c "^C f" left/first-call.txt)" = 10 ]'
+check "short: a line for each type and number of calls" \
+  '[ "$(grep -c "^C f" left/first-call.txt)" = 10 ]'
 check "short programs may not take longer" 'counted passed=10 failed=0'
 check_gpu "short_program" short
 check "those that do fail" 'counted failed=10'
@@ -124,5 +125,42 @@ check_gpu "stale_bsr" stale
 check "a program that fails is told, and why" \
   'grep -A1 "^stale-bsr .*2 passed, 1 failed" said | grep "not ok - made to fail"'
 check "and counted" 'counted failed=1'
+# Stand-ins for torchrun, which leaves a time that Shunt shortens, and for the tool.
+mkdir bin
+cat >bin/torchrun <<'TORCHRUN'
+#!/bin/sh
+echo "$(date +%s%N) $(date +%s%N) torchrun" >>"$TIMES"
+ranks=$2
+us=1000
+for word; do
+  [ "$before" = -o ] && out=$word
+  [ "$word" = --pieces ] && us=$((us * 8 / 10))
+  before=$word
+done
+us=$((us / ranks))
+[ -z "${UNDER_SHUNT:-}" ] || us=$((us / ${GAIN:-2}))
+printf 'value us_a_step=%s\nvalue us_an_iteration=%s\n1 passed, 0 failed, 0 skipped\n' $us $us
+case $* in *dist_solver*) echo "124 1.5" ;; *) printf '2.0\n1.0\n' ;; esac >"$out"
+TORCHRUN
+cat >build/shunt <<'SHUNT'
+#!/bin/sh
+printf 'cusparseSpMM\tcsr\tfits\t1000\n' >"$3"
+shift 4
+UNDER_SHUNT=1 exec "$@"
+SHUNT
+devices() { printf '#!/bin/sh\nseq %s\n' "$1" >bin/nvidia-smi; }
+devices 2
+chmod +x bin/* build/shunt
+on_two() { PATH=$work/bin:$PATH check_gpu "" dist2; }
+on_two
+check "dist2: one rank and two, by NCCL" '[ "$(grep -c torchrun times)" = 19 ]'
+check "and each bar" '[ "$(grep -c "^dist2.*-faster .*1 passed" said)" = 7 ]'
+GAIN=1
+export GAIN
+on_two
+check "a bar fails where Shunt gains nothing" '[ "$(grep -c "^dist2.*-faster .*1 failed" said)" -ge 5 ]'
+devices 1
+on_two
+check "on one device it is skipped" '[ "$(grep -c torchrun times)" = 0 ] && counted skipped=1 failed=0'
 check "an unknown phase is an error" '! check_gpu "" nothing; grep "unknown phase .nothing." said'
 finish

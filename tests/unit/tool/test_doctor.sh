@@ -7,7 +7,7 @@ case $SHUNT in /*) ;; *) SHUNT=$(pwd)/$SHUNT ;; esac
 srcdir=$(cd "$srcdir" && pwd)
 . "$srcdir/tests/unit/tool/check.sh"
 unset LD_PRELOAD LD_LIBRARY_PATH PYTHONPATH CUDA_HOME CUDA_VISIBLE_DEVICES SHUNT_LIBDIR \
-  SHUNT_ROUTES SHUNT_LOG SHUNT_LOG_FILE SHUNT_REPORT SHUNT_TUNE_FILE
+  SHUNT_ROUTES SHUNT_LOG SHUNT_LOG_FILE SHUNT_REPORT SHUNT_TUNE_FILE SHUNT_CONFIG SHUNT_DISABLE
 if ! python3 -c 'import struct' 2>/dev/null; then
   skip "python3 is not installed"
   finish
@@ -22,8 +22,15 @@ elf() {
   mkdir -p "${out%/*}"
   python3 "$srcdir/tests/unit/tool/fake_elf.py" "$out" "$@"
 }
-program() { path=$1; shift; elf "$path" --interp $loader --needed libc.so.6 "$@"; chmod +x "root$path"; }
-cusparse() { elf "$1" --soname libcusparse.so.12 --defined cusparseGetVersion --defined cusparseSpMM; }
+program() {
+  path=$1
+  shift
+  elf "$path" --interp $loader --needed libc.so.6 "$@"
+  chmod +x "root$path"
+}
+cusparse() {
+  elf "$1" --soname libcusparse.so.12 --defined cusparseGetVersion --defined cusparseSpMM
+}
 graphblas() { elf "$1" --soname "$2" --defined GrB_mxm --defined GrB_init; }
 
 # A system on which all is well, made once and copied for each test.
@@ -79,8 +86,14 @@ verdict "Shunt can serve solver."
 doctor 0 "a GraphBLAS program where all is well" graphs
 says ok "7.4.0, /usr/lib/x86_64-linux-gnu/libgraphblas.so.7.4.0"
 verdict "Shunt can serve graphs."
+grep -q -x 'what to do: shunt run -- graphs' out
+ok $? "... and says how"
+doctor 0 "the program's arguments" graphs -n 3 'two words' "it's" '' 'a$b'
+grep -q -x -F "what to do: shunt run -- graphs -n 3 'two words' 'it'\\''s' '' 'a\$b'" out
+ok $? "... stand in what to do, quoted where a shell needs it"
 doctor 0 "no program named"
-verdict "Shunt can serve programs on this machine."
+verdict "Shunt can serve programs that use cuSPARSE."
+verdict "Shunt can serve programs that use GraphBLAS."
 doctor 0 "--json" --json solver
 cp out json
 check "... is JSON" "python3 -c 'import json; x = json.load(open(\"json\")); \
@@ -89,7 +102,7 @@ program /usr/bin/plain
 doctor 0 "a program that uses neither" plain
 verdict "Shunt has nothing to do in plain"
 
-# ---- 1. no driver ---------------------------------------------------------------------------------
+# ---- 1. no driver --------------------------------------------------------------------------------
 fresh
 rm -rf root/proc root/dev root/usr/lib/x86_64-linux-gnu/libcuda.so.1
 doctor 1 "no driver, cuSPARSE" solver
@@ -99,8 +112,20 @@ doctor 0 "no driver, GraphBLAS: the host engine serves" graphs
 says note "there is no NVIDIA driver"
 ! grep -q -e '  - ' out
 ok $? "... which calls for nothing to be done"
+doctor 0 "no driver, no program named: one of the two libraries is served"
+verdict "Shunt cannot serve programs that use cuSPARSE (1 problem)."
+verdict "Shunt can serve programs that use GraphBLAS."
+doctor 0 "... as JSON" --json
+cp out out.json
+check "... has a verdict for each" "python3 -c 'import json; x = json.load(open(\"out.json\")); \
+  assert x[\"libraries\"] == {\"cuSPARSE\": \"broken\", \"GraphBLAS\": \"works\"}, x; \
+  assert x[\"verdict\"] == \"works\"; \
+  assert {f[\"about\"] for f in x[\"findings\"] if f[\"level\"] == \"problem\"} == {\"cuSPARSE\"}'"
+rm root/usr/local/lib/shunt/libshunt-graphblas.so
+doctor 1 "neither library is served"
+verdict "Shunt cannot serve programs that use GraphBLAS (1 problem)."
 
-# ---- 2. wrong architecture ------------------------------------------------------------------------
+# ---- 2. wrong architecture -----------------------------------------------------------------------
 fresh
 program /usr/bin/solver --machine 183 --needed libcusparse.so.12 --undefined cusparseSpMM
 doctor 1 "a program for aarch64" solver
@@ -110,7 +135,7 @@ chmod +x root/usr/bin/solver
 doctor 1 "a 32-bit program" solver
 says problem "is a 32-bit x86 program"
 
-# ---- 3. static cuSPARSE; a static program -----------------------------------------------------------
+# ---- 3. static cuSPARSE; a static program --------------------------------------------------------
 fresh
 program /usr/bin/solver --hidden cusparseGetVersion --hidden cusparseSpMM
 doctor 1 "cuSPARSE linked statically" solver
@@ -124,7 +149,7 @@ chmod +x root/usr/bin/solver
 doctor 1 "a static program" solver
 says problem "nothing reads LD_PRELOAD"
 
-# ---- 4. setuid --------------------------------------------------------------------------------------
+# ---- 4. setuid -----------------------------------------------------------------------------------
 fresh
 chmod u+s root/usr/bin/solver
 doctor 1 "a setuid program" solver
@@ -133,7 +158,7 @@ chmod u-s,g+s root/usr/bin/solver
 doctor 1 "a setgid program" solver
 says problem "is setgid"
 
-# ---- 5. musl ----------------------------------------------------------------------------------------
+# ---- 5. musl -------------------------------------------------------------------------------------
 fresh
 elf /usr/bin/solver --interp /lib/ld-musl-x86_64.so.1 --needed libcusparse.so.12 \
   --undefined cusparseSpMM
@@ -141,7 +166,7 @@ chmod +x root/usr/bin/solver
 doctor 1 "a musl program" solver
 says problem "runs on musl; Shunt's libraries need glibc"
 
-# ---- 6. two copies -----------------------------------------------------------------------------------
+# ---- 6. two copies -------------------------------------------------------------------------------
 fresh
 cusparse /opt/cuda/lib/libcusparse.so.12.5.4.1
 elf /usr/lib/x86_64-linux-gnu/libextra.so --soname libextra.so --needed libother.so.12 \
@@ -155,7 +180,7 @@ says warning "12.5.4.1 is older than 12.6"
 says ok "libextra.so is linked to cuSPARSE: reached"
 verdict "Shunt can serve solver, with 2 warnings."
 
-# ---- 7. stale build -------------------------------------------------------------------------------------
+# ---- 7. stale build ------------------------------------------------------------------------------
 fresh
 elf /usr/local/lib/shunt/libshunt-cusparse.so --note "0.0.9 cuda=12040 $gencode"
 doctor 1 "a library of another version" solver
@@ -168,7 +193,7 @@ doctor 1 "no library" solver
 says problem "libshunt-cusparse.so is not in"
 doctor 0 "no library for cuSPARSE, a GraphBLAS program" graphs
 
-# ---- 8. files that are refused ----------------------------------------------------------------------------
+# ---- 8. files that are refused -------------------------------------------------------------------
 fresh
 SHUNT_TUNE_FILE=/tune
 export SHUNT_TUNE_FILE
@@ -207,7 +232,60 @@ doctor 0 "a log that can't be written" solver
 says warning "SHUNT_LOG_FILE=/nowhere/log can't be written"
 unset SHUNT_LOG_FILE
 
-# ---- 9. a container without device nodes; parts of a driver -------------------------------------------------
+# The file of SHUNT_CONFIG, read as the libraries read it; below the root.
+SHUNT_CONFIG=/config
+export SHUNT_CONFIG
+printf 'SHUNT_MATH=tf32\nSHUNT_LOG_FILE=/nowhere/log\n' >root/config
+chmod 600 root/config
+doctor 0 "a file of settings" solver
+says note "SHUNT_MATH=tf32 (in the file of SHUNT_CONFIG)"
+says warning "SHUNT_LOG_FILE=/nowhere/log can't be written"
+printf 'SHUNT_RUOTES=csr\nSHUNT_TUNE=yes\n' >root/config
+doctor 0 "... with a name and a value that are not understood" solver
+says warning "/config:1: SHUNT_RUOTES is not known; the nearest name is SHUNT_ROUTES"
+says warning "SHUNT_TUNE=yes is not understood; accepted: 0, 1"
+advice "mend or take out the setting"
+printf 'SHUNT_ROUTES=none\n' >root/config
+doctor 1 "... that takes no call" solver
+says problem "SHUNT_ROUTES=none: calls are counted, and none is taken (in the file of SHUNT_CONFIG)"
+printf 'SHUNT_DISABLE=1\n' >root/config
+doctor 1 "... that switches Shunt off" solver
+says problem "SHUNT_DISABLE=1: every call is handed to the original (in the file of SHUNT_CONFIG)"
+printf 'SHUNT_LIBDIR=/opt/elsewhere\n' >root/config
+doctor 1 "... that names another folder of libraries" solver
+says problem "libshunt-cusparse.so is not in /opt/elsewhere"
+chmod 620 root/config
+doctor 0 "... that others may write" solver
+says warning "SHUNT_CONFIG=/config is not used: others may write it"
+rm root/config
+doctor 0 "... that is not there" solver
+says warning "SHUNT_CONFIG=/config is not used: it could not be opened"
+unset SHUNT_CONFIG
+SHUNT_DISABLE=1 "$SHUNT" doctor --root root graphs >out 2>err
+[ $? -eq 1 ]
+ok $? "SHUNT_DISABLE=1 is a problem"
+says problem "SHUNT_DISABLE=1: every call is handed to the original"
+SHUNT_TUNE_FIEL=x "$SHUNT" doctor --root root graphs >out 2>err
+says warning "SHUNT_TUNE_FIEL is not known; the nearest name is SHUNT_TUNE_FILE"
+
+# The table by which processes share a device's memory.
+table=root/dev/shm/shunt-$(id -u)-f0000abc-0123456789abcdef0123456789abcdef
+mkdir root/dev/shm
+: >"$table"
+: >root/dev/shm/shunt-something-else
+chmod 600 "$table"
+doctor 0 "a table of shared memory" solver
+says ok "${table#root}, owner $(id -u): processes share the memory for copies by it"
+! grep -q something-else out
+ok $? "... and no file of another name"
+chmod 644 "$table"
+doctor 0 "... that others may read" solver
+says warning "${table#root}, owner $(id -u), is not used: others may read or write it"
+mv "$table" root/dev/shm/shunt-12345-f0000abc-0123456789abcdef0123456789abcdef
+doctor 0 "... of another user" solver
+says note "another user's"
+
+# ---- 9. a container without device nodes; parts of a driver --------------------------------------
 fresh
 rm root/dev/nvidiactl root/dev/nvidia0
 doctor 1 "a container without device nodes" solver
@@ -218,7 +296,7 @@ rm root/usr/lib/x86_64-linux-gnu/libcuda.so.1
 doctor 1 "a container without libcuda" solver
 says problem "libcuda.so.1 is not found"
 
-# ---- 10. GraphBLAS too old ----------------------------------------------------------------------------------
+# ---- 10. GraphBLAS too old -----------------------------------------------------------------------
 fresh
 graphblas /usr/lib/x86_64-linux-gnu/libgraphblas.so.6.1.4 libgraphblas.so.6
 ln -s libgraphblas.so.6.1.4 root/usr/lib/x86_64-linux-gnu/libgraphblas.so.6
@@ -227,7 +305,7 @@ doctor 1 "GraphBLAS 6" graphs
 says problem "6.1.4 is older than 7.4"
 advice "install SuiteSparse:GraphBLAS 7.4 or newer"
 
-# ---- what else goes wrong ------------------------------------------------------------------------------------
+# ---- what else goes wrong ------------------------------------------------------------------------
 fresh
 doctor 1 "a program that is not there" nothing
 says problem "nothing is not found"
@@ -248,9 +326,11 @@ doctor 1 "a library that Shunt needs" solver
 says problem "libgomp.so.1, needed by libshunt-cusparse.so, is not found"
 fresh
 SHUNT_ROUTES=none "$SHUNT" doctor --root root solver >out 2>err
-ok $((! $?)) "SHUNT_ROUTES=none is a problem"
+[ $? -eq 1 ]
+ok $? "SHUNT_ROUTES=none is a problem"
+says note "built-in cost table, measured on an H200"
 
-# ---- bindings -------------------------------------------------------------------------------------------------
+# ---- bindings ------------------------------------------------------------------------------------
 fresh
 program /usr/bin/solver --undefined dlsym --text cusparseSpMM --text libcusparse.so.12
 doctor 0 "a program that binds by name" solver
@@ -290,7 +370,7 @@ program /bin/sh
 doctor 0 "a shell script" /run.sh
 says warning "runs in a shell"
 
-# ---- the driver's own answers ------------------------------------------------------------------------------
+# ---- the driver's own answers --------------------------------------------------------------------
 cat >fake.c <<'FAKE'
 #include <stdio.h>
 #include <stdlib.h>
@@ -325,22 +405,27 @@ if ${CC:-cc} -shared -fPIC -o cuda/libcuda.so.1 fake.c >out 2>err; then
     ok $? "$text (status $got)"
   }
   asked 0 "a driver and a GPU" A=1
-  says note "rates measured on an H200"
+  says note "built-in cost table, measured on an H200"
+  says note "for this GPU, which was not measured, scaled by 132/132 multiprocessors"
   says ok "0: Fake 0, compute capability 9.0, 132 multiprocessors, 80 GiB"
-  asked 1 "a GPU that the build has no code for" FAKE_MAJOR=8
+  asked 0 "a GPU that the build has no code for" FAKE_MAJOR=8
+  verdict "Shunt cannot serve programs that use cuSPARSE (1 problem)."
   says problem "built for compute capability 9.0; this GPU has 8.0"
   asked 0 "a newer GPU: PTX serves" FAKE_MAJOR=12
-  asked 1 "a driver older than the build's toolkit" FAKE_CUDA=12040
+  asked 0 "a driver older than the build's toolkit" FAKE_CUDA=12040
+  verdict "Shunt cannot serve programs that use cuSPARSE (1 problem)."
   says problem "built with CUDA 13.0; the driver knows CUDA up to 12.4"
-  asked 1 "a driver that does not start" FAKE_INIT=803 FAKE_COUNT=1
-  asked 1 "GPUs that are hidden" FAKE_COUNT=0 CUDA_VISIBLE_DEVICES=
+  asked 0 "a driver that does not start" FAKE_INIT=803 FAKE_COUNT=1
+  verdict "Shunt cannot serve programs that use cuSPARSE (1 problem)."
+  asked 0 "GPUs that are hidden" FAKE_COUNT=0 CUDA_VISIBLE_DEVICES=
+  verdict "Shunt cannot serve programs that use cuSPARSE (1 problem)."
   says problem "no GPU can be used"
   unset SHUNT_LIBDIR
 else
   skip "the driver's answers: no C compiler"
 fi
 
-# ---- files that are broken anywhere --------------------------------------------------------------------------
+# ---- files that are broken anywhere --------------------------------------------------------------
 fresh
 check "damaged files end in an answer, not in a crash" "python3 - '$SHUNT' <<'DAMAGE'
 import os, random, subprocess, sys
@@ -349,7 +434,8 @@ random.seed(1)
 for turn in range(150):
     bytes_ = bytearray(whole)
     for _ in range(random.randint(1, 12)):
-        bytes_[random.randrange(16, len(bytes_))] = random.choice((0, 1, 127, 255, random.randrange(256)))
+        at = random.randrange(16, len(bytes_))
+        bytes_[at] = random.choice((0, 1, 127, 255, random.randrange(256)))
     if turn % 3 == 0:
         del bytes_[random.randrange(20, len(bytes_)):]
     with open('root/usr/bin/solver', 'wb') as file:
@@ -359,7 +445,7 @@ for turn in range(150):
     assert status in (0, 1), (turn, status)
 DAMAGE"
 
-# ---- usage ------------------------------------------------------------------------------------------------------
+# ---- usage ---------------------------------------------------------------------------------------
 "$SHUNT" doctor --root nowhere >out 2>err
 [ $? -eq 2 ] && grep -q "no folder" err
 ok $? "a root that is not there is a usage error"

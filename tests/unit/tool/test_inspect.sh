@@ -26,7 +26,7 @@ compare() {
   ok $? "$1"
 }
 
-# ---- kinds of entries, and where they are drawn -----------------------------------------------------
+# ---- kinds of entries, and where they are drawn --------------------------------------------------
 awk 'BEGIN { for (r = 0; r < 8; r++) print r, 3          # 8 x 1
              for (r = 12; r < 16; r++) print r, 40       # 4 x 1
              print 2, 70; print 3, 70                    # 2 x 1
@@ -47,7 +47,7 @@ compare "a file name with marks of XML" 'a<b>&c.mtx'
 awk 'BEGIN { print 0, 0 }' | matrix one.mtx 1 1
 compare "one entry" one.mtx
 
-# ---- the table ---------------------------------------------------------------------------------------
+# ---- the table -----------------------------------------------------------------------------------
 says() { grep -q -F -e "$1" out; ok $? "... says '$1'"; }
 "$SHUNT" inspect small.mtx >out 2>err
 ok $? "a table"
@@ -61,7 +61,7 @@ printf '%%%%MatrixMarket matrix coordinate pattern general\n0 0 0\n' >empty.mtx
 ok $? "a matrix of no rows"
 says "what would change that"
 
-# ---- estimates ----------------------------------------------------------------------------------------
+# ---- estimates -----------------------------------------------------------------------------------
 "$SHUNT" inspect -n 64,100 -t f16,f64 --gpu h200,a100 --json random:4096x4096:0.1:8 >estimates 2>err
 ok $? "estimates of types, widths and GPUs"
 if grep -q '"estimates": \[\]' estimates; then
@@ -76,10 +76,23 @@ for e in x:
     assert 0 < e["us"] <= e["cusparse_us"] and e["cublas_us"] > 0, e
     assert (e["route"] == "original") == (e["us"] == e["cusparse_us"]), e
 assert x[0]["route"] in ("vector", "dense"), x[0]  # 8 x 1 vectors, a tenth full
+assert [e["scaled"] for e in x] == [False] * 4 + [True] * 4
 assert x[4]["us"] > x[0]["us"], "fewer multiprocessors take longer"
 PYTHON
   python3 estimates.py >out 2>&1
   ok $? "... are what was asked for, and no worse than cuSPARSE's"
+  "$SHUNT" inspect -n 64 -t i8,c32,c64 --gpu h200,a40,l40s,rtx5090 --json random:4096x4096:0.1:8 \
+    >estimates 2>err
+  python3 -c 'import json; x = json.load(open("estimates"))["estimates"]
+assert [(e["gpu"], e["type"]) for e in x] == [
+    (g, t) for g in ("H200", "A40", "L40S", "RTX5090") for t in ("i8", "c32", "c64")], x
+assert x[0]["route"] == "srbcrs" and x[1]["route"] != "srbcrs", x
+assert all(0 < e["us"] <= e["cusparse_us"] and e["cublas_us"] == 0 for e in x), x' >out 2>&1
+  ok $? "... also of int8 and complex, and for one GPU of each compute capability"
+  "$SHUNT" inspect -n 64 -t f16 --gpu h200,l40s random:512x512:0.1 >out 2>err
+  [ "$(grep -c ' scaled$' out)" -eq 1 ] && grep -q 'L40S .* scaled$' out &&
+    grep -q '^  scaled: ' out
+  ok $? "... those not measured are marked"
   "$SHUNT" inspect -n 256 -t f16 --json shuffled:2048x2048:0.1:8 >estimates 2>err
   python3 -c 'import json; x = json.load(open("estimates")); e = x["estimates"][0]
 assert x["order"]["fill_ordered"] > 0.9 > 0.3 > x["order"]["fill_now"], x["order"]
@@ -87,18 +100,18 @@ assert e["ordered_us"] < e["us"], e' >out 2>&1
   ok $? "shuffled vectors: another order of the rows is found, and is expected to pay"
 fi
 
-# ---- words ---------------------------------------------------------------------------------------------
+# ---- words ---------------------------------------------------------------------------------------
 "$SHUNT" inspect --explain >words 2>err
 ok $? "--explain needs no file"
 missing=
 for word in $(grep -o '&shunt_route_[a-z0-9]*,' "$srcdir/backend/routes/table.c" |
-  sed 's/.*route_//; s/,//') 2:4 tile strip entropy SSF density fill original; do
-  [ "$word" = bsr ] || grep -q -e "^$word" words || missing="$missing $word"
+  sed 's/.*route_//; s/,//') 2:4 tile strip entropy SSF density fill original scaled; do
+  grep -q -e "^$word" words || missing="$missing $word"
 done
 [ -z "$missing" ]
 ok $? "... and knows every route and word$missing"
 
-# ---- usage ----------------------------------------------------------------------------------------------
+# ---- usage ---------------------------------------------------------------------------------------
 refuses() {
   want=$1 text=$2
   shift 2

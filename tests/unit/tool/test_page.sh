@@ -14,35 +14,15 @@ if ! python3 -c 'import html.parser, json' 2>/dev/null; then
 fi
 valid() { python3 "$srcdir/tests/unit/tool/check_page.py" page.html object.json; }
 # json EXPRESSION: is it true of the object, a?
-json() { python3 -c 'import json, sys; a = json.load(open("object.json")); sys.exit(not ('"$1"'))'; }
+json() {
+  python3 -c 'import json, sys; a = json.load(open("object.json")); sys.exit(not ('"$1"'))'
+}
 on_page() { grep -q -F -e "$1" page.html; }
 
 # ---- what a stand-in leaves ----------------------------------------------------------------------
 mkdir lib
-cat >stand_in.c <<'EOC'
-/* Copies the file LINES to SHUNT_REPORT at the end of a program called cat, "PID" made its own. */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-__attribute__((destructor)) static void report(void)
-{
-  const char *path = getenv("SHUNT_REPORT"), *lines = getenv("LINES");
-  char line[4096];
-  if (!path || !lines || strcmp(program_invocation_short_name, "cat")) return;
-  FILE *from = fopen(lines, "r"), *to = fopen(path, "ae");
-  while (from && to && fgets(line, sizeof line, from)) {
-    char *pid = strstr(line, "PID");
-    if (pid) *pid = 0;
-    fputs(line, to);
-    if (pid) fprintf(to, "%ld%s", (long)getpid(), pid + 3);
-  }
-  if (to) fclose(to);
-}
-EOC
-if ! ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err; then
+if ! ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so \
+  "$srcdir/tests/unit/tool/report_stand_in.c" 2>err; then
   skip "no C compiler for the stand-in library"
   finish
 fi
@@ -60,10 +40,13 @@ cat >lines <<EOF
 # shunt report 2 pid=PID prog=cat
 # faults seen 0
 # process${tab}started=1790000000.250${tab}seconds=12.5${tab}rank=1${tab}host=node7${tab}new=x
-cusparseSpMM${tab}vector${tab}fits${tab}1200${tab}3000.5${tab}$spmm${tab}us=6000${tab}clock=table${tab}off=1.31
+cusparseSpMM${tab}vector${tab}fits${tab}1200${tab}3000.5${tab}$spmm${tab}us=6000\
+${tab}clock=table${tab}off=1.31
 cusparseSpMM${tab}original${tab}transposed${tab}34${tab}0.0${tab}$spmm
 cusparseSpMM${tab}original${tab}a-new-reason${tab}1${tab}0.0${tab}-
-GrB_mxm${tab}host${tab}fits${tab}7${tab}-${tab}mxm:plus_times:fp32:m20000n64k20000w25612544:sr.fr.fc:NT:am:t2${tab}us=700${tab}from=a <b>.py:3 in f${tab}other=x
+GrB_mxm${tab}host${tab}fits${tab}7${tab}-\
+${tab}mxm:plus_times:fp32:m20000n64k20000w25612544:sr.fr.fc:NT:am:t2\
+${tab}us=700${tab}from=a <b>.py:3 in f${tab}other=x
 # time${tab}vector${tab}1790000000.250${tab}1790000001.250${tab}1200${tab}6000.0
 # time${tab}host${tab}1790000001.250${tab}1790000002.250${tab}7${tab}700.0
 # time${tab}original${tab}1790000000.250${tab}1790000006.250${tab}35${tab}0.0
@@ -72,37 +55,58 @@ GrB_mxm${tab}host${tab}fits${tab}7${tab}-${tab}mxm:plus_times:fp32:m20000n64k200
 EOF
 check "a run of two processes" 'run sh -c "cat; cat"'
 check "the page is well formed, self-contained and tells all" 'valid'
+check "its colours can be told apart: text 4.5, graphics 3, light, dark and print" \
+  'python3 "$srcdir/tests/unit/tool/check_contrast.py" page.html'
+sed 's/--r2:#ffd75e/--r2:#404040/' page.html >dull.html
+check "... and one that cannot is told" \
+  '! python3 "$srcdir/tests/unit/tool/check_contrast.py" dull.html >told &&
+   [ "$(cat told)" = "$(printf "dark: r2 on ground: 1.74\ndark: r2 on card: 1.49")" ]'
 check "what was saved" 'on_page "<dd class=\"gain\">6.00 ms</dd>"'
+check "... by both together, and by the one that saved most" \
+  'on_page "sum over 2 processes" &&
+   on_page "Saved by one process, at most</dt><dd class=\"gain\">3.00 ms</dd>" &&
+   json "a[\"saved_us_of_one\"] == 3000.5" &&
+   json "[p[\"saved_us\"] for p in a[\"processes\"]] == [3000.5] * 2"'
+check "... on the terminal, too" \
+  'run sh -c "cat; cat" 2>&1 |
+   grep -q "6.00 ms saved (estimated), the sum over processes; one saved 3.00 ms at most"'
 check "and of which calls that is not known" 'on_page "Of 14 taken calls it is not known"'
 check "how it is known" 'on_page "What is called estimated is not measured" &&
   on_page "up to a factor of 1.31 off" && on_page "original known to a factor of 1.31" &&
   json "a[\"gain\"] == \"estimated\" and a[\"measured_us\"] == 0"'
-check "the problem in words" 'on_page "4,096 × 4,096 csr, f16, 1,677,721 entries (10 %), times a dense matrix of 1,024 columns"'
-check "one of GraphBLAS in words" 'on_page "20,000 × 20,000 times 20,000 × 64, plus_times, fp32, 25,612,544 multiplications"'
+words="4,096 × 4,096 csr, f16, 1,677,721 entries (10 %), times a dense matrix of 1,024 columns"
+check "the problem in words" 'on_page "$words"'
+check "one of GraphBLAS in words" \
+  'on_page "20,000 × 20,000 times 20,000 × 64, plus_times, fp32, 25,612,544 multiplications"'
 check "the reason, and what to do" \
-  'on_page "op(A) transposes the sparse matrix" && on_page "What you can do: Store the transpose as CSR once"'
+  'on_page "op(A) transposes the sparse matrix" &&
+   on_page "What you can do: Store the transpose as CSR once"'
 check "a reason of a newer library by its word" 'on_page "<h3>a-new-reason</h3>"'
 check "time of a call, estimated or measured" 'on_page "5.0 us, estimated" && on_page ">100.0 us<"'
 check "where it was called" 'on_page "First called from a &lt;b&gt;.py:3 in f<" &&
   json "sorted(d[\"from\"] for d in a[\"decisions\"])[-1] == \"a <b>.py:3 in f\""'
-check "the timeline: routes, calls, time" 'on_page "highest column: 242" && on_page "<i class=\"left\"></i>original" &&
+check "the timeline: routes, calls, time" 'on_page "highest column: 242" &&
+  on_page "<i class=\"left\"></i>original" &&
   [ "$(grep -o "<rect" page.html | wc -l)" -eq 100 ]'
 check "... and in the object" 'json "[(s[\"route\"], s[\"calls\"]) for s in a[\"timeline\"]][:3] ==
   [(\"vector\", 1200), (\"host\", 7), (\"original\", 35)] and len(a[\"timeline\"]) == 6"'
-check "a promise that was broken" 'on_page "in spite of SHUNT_ASSUME=frozen" && json "a[\"frozen_broken\"]"'
+check "a promise that was broken" \
+  'on_page "in spite of SHUNT_ASSUME=frozen" && json "a[\"frozen_broken\"]"'
 check "ranks and hosts" '[ "$(grep -c "data-name=\"Rank\">1<.*node7.*12.5 s" page.html)" -eq 2 ]'
 check "the object: sums" 'json "a[\"calls\"] == 2484 and a[\"taken\"] == 2414 and
   a[\"saved_us\"] == 6001 and a[\"saved_unknown\"] == 14"'
 check "... what is not known is null" \
   'json "[d[\"saved_us\"] for d in a[\"decisions\"] if d[\"route\"] == \"host\"] == [None]"'
-check "... processes" 'json "[(p[\"rank\"], p[\"host\"], p[\"seconds\"]) for p in a[\"processes\"]] ==
-  [(1, \"node7\", 12.5)] * 2"'
+check "... processes" 'json "[(p[\"rank\"], p[\"host\"], p[\"seconds\"])
+  for p in a[\"processes\"]] == [(1, \"node7\", 12.5)] * 2"'
 check "... and the clock of each time" \
-  'json "sorted(d[\"clock\"] for d in a[\"decisions\"]) == [\"host\", \"none\", \"none\", \"table\"]"'
+  'json "sorted(d[\"clock\"] for d in a[\"decisions\"]) ==
+   [\"host\", \"none\", \"none\", \"table\"]"'
 
 cat >lines <<EOF
 # shunt report 2 pid=PID prog=cat
-cusparseSpMM${tab}vector${tab}fits${tab}1000${tab}90000${tab}$spmm${tab}us=6000${tab}clock=table${tab}samples=9${tab}original=100${tab}ours=10
+cusparseSpMM${tab}vector${tab}fits${tab}1000${tab}90000${tab}$spmm${tab}us=6000\
+${tab}clock=table${tab}samples=9${tab}original=100${tab}ours=10
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}-500${tab}a${tab}off=1.2
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}-${tab}b
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}1${tab}c${tab}samples=0
@@ -114,20 +118,27 @@ cat >>lines <<EOF
 # memory${tab}1790000000.5${tab}0${tab}-1
 # memory${tab}1790000001${tab}3000000${tab}5000000000
 # memory${tab}1790000001${tab}x${tab}1
-# matrix${tab}rows=4096${tab}cols=2048${tab}nnz=83886${tab}longest=50${tab}empty=1024${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6${tab}new=1
-# matrix${tab}rows=4096${tab}cols=2048${tab}nnz=83886${tab}longest=50${tab}empty=1024${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6
+# matrix${tab}rows=4096${tab}cols=2048${tab}nnz=83886${tab}longest=50${tab}empty=1024\
+${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6${tab}new=1
+# matrix${tab}rows=4096${tab}cols=2048${tab}nnz=83886${tab}longest=50${tab}empty=1024\
+${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6
 # matrix${tab}rows=0${tab}cols=1
 EOF
 check "a run of which a part was measured" 'run cat && valid &&
-  json "a[\"gain\"] == \"partly measured\" and a[\"measured_us\"] == 90000 and a[\"saved_us\"] == 89500"'
-check "... how each is known" 'json "sorted((d[\"gain\"], d[\"samples\"]) for d in a[\"decisions\"]) ==
-  [(\"estimated\", 0), (\"measured\", 9), (\"unknown\", 0)]"'
-check "... what was lost, too" 'json "-500 in [d[\"saved_us\"] for d in a[\"decisions\"]]" && on_page "-500.0 us"'
+  json "a[\"gain\"] == \"partly measured\" and a[\"measured_us\"] == 90000 and
+  a[\"saved_us\"] == 89500"'
+check "... how each is known" 'json "sorted((d[\"gain\"], d[\"samples\"])
+  for d in a[\"decisions\"]) == [(\"estimated\", 0), (\"measured\", 9), (\"unknown\", 0)]"'
+check "... what was lost, too" \
+  'json "-500 in [d[\"saved_us\"] for d in a[\"decisions\"]]" && on_page "-500.0 us"'
 check "... what is strange" 'json "a[\"not_understood\"] == 4"'
 check "conversions and proofs, with their share" 'on_page "3.0 MB were converted" &&
   on_page "data-name=\"Share\">28.1 %<" && json "a[\"upkeep\"][\"proofs\"] == 998"'
 check "memory over the run" 'on_page "highest: 3.0 MB" && on_page "highest: 5000.0 MB" &&
   json "len(a[\"memory\"]) == 2 and a[\"memory\"][1][2:] == [3000000, 5000000000]"'
+check "... whose line is which" \
+  'grep -q "<svg viewBox=\"0 0 24 8\".*class=\"l0 d0\".*</svg>cat [0-9]*</span></div>" page.html &&
+   grep -q "<path class=\"l0 d0\" d=\"M[0-9]" page.html'
 check "a picture of each matrix" '[ "$(grep -c "<figure>" page.html)" -eq 1 ] &&
   on_page "4,096 × 2,048, 83,886 entries (1 %)" && on_page "8 rows alike 50 %" &&
   on_page "25.0 % are empty" && json "len(a[\"matrices\"]) == 1"'
@@ -135,7 +146,47 @@ check "... on the page" 'on_page "Saved, partly measured" && on_page "90.00 ms, 
   on_page "comes from 9 of 1,000 calls"'
 check "... and on the terminal" 'run cat 2>&1 | grep -q "89.50 ms saved (partly measured)"'
 
-# ---- what must be escaped, or is strange ------------------------------------------------------------
+# ---- ranks ---------------------------------------------------------------------------------------
+# block RANK US PID STARTED SECONDS BLOCK: one of a rank's; every pid and host is the same.
+block() {
+  printf '# shunt report 2 pid=%s prog=python3\n' "$3"
+  printf '# process\tstarted=%s\tseconds=%s\trank=%s\tus=%s\tfirst=1790000001\tlast=17900000%s\tspace=%s\tblock=%s\thost=node\n' \
+    "$4" "$5" "$1" "$2" "$5" "${SPACE:-1}" "$6"
+  printf 'cusparseSpMM\tcsr\tfits\t10\t100\t%s\tus=%s\tclock=table\n' "$spmm" "$2"
+}
+{
+  block 1 1000 7 1790000000 11.5 b1
+  block 0 1000 7 1790000000 11.5 b0
+  block 2 9999 7 1790000000 5 b2 # an earlier report of the same library
+  block 2 1800 7 1790000000 11.5 b2
+  block 3 500 7 1790000000 11.5 b3 # two libraries of one process
+  block 3 500 7 1790000000.01 11.5 b3x
+} >lines
+check "ranks of one pid and host" 'run cat 2>said && valid &&
+  json "[p[\"rank\"] for p in a[\"processes\"]] == [0, 1, 2, 3]"'
+check "the last report of a library counts, two libraries are added up" \
+  'json "[p[\"us\"] for p in a[\"processes\"]] == [1000, 1000, 1800, 1000] and a[\"calls\"] == 50 and
+   [p[\"calls\"] for p in a[\"processes\"]] == [10, 10, 10, 20]"'
+check "decisions apart by rank, and merged" 'json "len(a[\"decisions\"]) == 1 and
+   [[d[\"us\"] for d in p[\"decisions\"]] for p in a[\"processes\"]] == [[1000], [1000], [1800], [1000]]"'
+check "the slowest against the median, in the object" \
+  'json "a[\"slowest\"] == {\"process\": 2, \"us\": 1800, \"median_us\": 1000}"'
+check "... on the terminal" 'grep -q "calls took longest in rank 2 (node): 1.80 ms (estimated), 1.80 times the median of 1.00 ms" said &&
+  grep -q -E "^  rank 2 \(node\) +10 +1.80 ms +10.5 s +1.80$" said'
+check "... and on the page" 'on_page "<h2 id=\"ranks\">" && on_page "Calls took longest in rank 2 (node): 1.80 times the median, 1.00 ms." &&
+  on_page "data-name=\"Of the median\">1.80<"'
+check "the span of a process" 'json "a[\"processes\"][0][\"last\"] - a[\"processes\"][0][\"first\"] == 10.5"'
+{
+  SPACE=1 block 0 1 7 1790000000 11 b0
+  SPACE=2 block 0 1 7 1790000000 11 b1
+  SPACE=2 block 0 1 7 1790000100 11 b2
+} >lines
+check "two containers, and a pid that came again, are processes of their own" \
+  'run cat && valid && json "len(a[\"processes\"]) == 3"'
+check "a process alone is no straggler" 'block 0 5 7 1790000000 11 b >lines && run cat && valid &&
+  json "a[\"slowest\"] is None" && ! on_page "id=\"ranks\""'
+
+# ---- what must be escaped, or is strange ---------------------------------------------------------
 cat >lines <<EOF
 # shunt report 2 pid=PID prog=<script>
 # process${tab}host=a"b<i>&
@@ -154,10 +205,13 @@ check "a command and lines that would be markup" \
   'run sh -c "cat; exit 0 # <script>alert(2)</script> & \"\""'
 check "are text" 'valid && ! grep -q -i "<script" page.html'
 check "what is not UTF-8 is replaced" 'on_page "cut ? short?"'
-check "strange lines are counted" 'on_page "6 lines of the library" && json "a[\"not_understood\"] == 6"'
+check "strange lines are counted" \
+  'on_page "6 lines of the library" && json "a[\"not_understood\"] == 6"'
 : >lines
-check "a run without a call" 'run cat && valid && on_page "No calls were seen"'
-check "a run that a signal ended" '! run sh -c "kill -TERM \$\$" && valid && on_page "ended by signal 15"'
+check "a run without a call" 'run cat && valid && on_page "No calls were seen" &&
+  on_page "shunt doctor" && on_page "GrB_mxv"'
+check "a run that a signal ended" \
+  '! run sh -c "kill -TERM \$\$" && valid && on_page "ended by signal 15"'
 check "a page that cannot be written" \
   'env SHUNT_LIBDIR="$libraries" "$SHUNT" run --report no/page.html true; [ $? -eq 125 ]'
 check "an object that cannot be written" \
@@ -167,7 +221,7 @@ check "a file of another name keeps the lines" \
   'env SHUNT_LIBDIR="$libraries" LINES="$work/lines" "$SHUNT" run --report kept cat </dev/null &&
    grep -q -x "# mine" kept'
 
-# ---- every reason has its advice --------------------------------------------------------------------
+# ---- every reason has its advice -----------------------------------------------------------------
 python3 - "$srcdir" >lines <<'EOF'
 import re, sys
 text = open(sys.argv[1] + "/backend/plan/reason.c").read()
@@ -179,64 +233,8 @@ EOF
 check "every reason has its advice" '[ "$(wc -l <lines)" -gt 25 ] && run cat && valid &&
   json "all(d[\"advice\"] for d in a[\"decisions\"])"'
 
-# ---- a program that uses GraphBLAS -------------------------------------------------------------------
-cat >product.c <<'EOF'
-/* C = A B, 2000 x 2000 with 10 entries in each row, times 2000 x 32, three times or TIMES. */
-#include <GraphBLAS.h>
-#include <pthread.h>
-#include <stdlib.h>
-__attribute__((noinline)) int multiply(GrB_Matrix c, GrB_Matrix a, GrB_Matrix b)
-{
-  return GrB_mxm(c, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_FP32, a, b, NULL) == GrB_SUCCESS;
-}
-static void *own_malloc(size_t n) { return malloc(n); }
-int run(void)
-{
-  enum { ROWS = 2000, WIDE = 32, EACH = 10 };
-  const char *times = getenv("TIMES"), *way = getenv("WAY");
-  GrB_Matrix a, b, c, d;
-  if (way && *way == 'm')
-    GxB_init(GrB_NONBLOCKING, own_malloc, calloc, realloc, free);
-  else
-    GrB_init(GrB_NONBLOCKING);
-  GrB_Matrix_new(&a, GrB_FP32, ROWS, ROWS);
-  GrB_Matrix_new(&b, GrB_FP32, ROWS, WIDE);
-  GrB_Matrix_new(&c, GrB_FP32, ROWS, WIDE);
-  for (int i = 0; i < ROWS; i++) {
-    for (int k = 0; k < EACH; k++)
-      GrB_Matrix_setElement_FP32(a, (float)(k + 1), i, (i * 7 + k * 31) % ROWS);
-    for (int j = 0; j < WIDE; j++) GrB_Matrix_setElement_FP32(b, (float)(i - j), i, j);
-  }
-  GrB_Matrix_wait(a, GrB_MATERIALIZE);
-  GrB_Matrix_wait(b, GrB_MATERIALIZE);
-  int good = 1;
-  if (way && *way == 'b') GxB_Global_Option_set(GxB_BURBLE, 1);
-  for (int i = times ? atoi(times) : 3; i > 0; i--) good &= multiply(c, a, b);
-  /* Whatever ran beside: the same sums, and nothing else was done to any of them. */
-  GrB_Matrix_new(&d, GrB_FP32, ROWS, WIDE);
-  for (int i = 0; i < ROWS; i++)
-    for (int j = 0; j < WIDE; j++) {
-      float sum = 0, found = 0;
-      for (int k = 0; k < EACH; k++) sum += (float)(k + 1) * (float)((i * 7 + k * 31) % ROWS - j);
-      good &= GrB_Matrix_extractElement_FP32(&found, c, i, j) == GrB_SUCCESS && found == sum;
-    }
-  GrB_finalize();
-  return !good;
-}
-static void *in_thread(void *unused)
-{
-  return run() ? unused : NULL;
-}
-int run_in_thread(void)
-{
-  pthread_t thread;
-  return pthread_create(&thread, NULL, in_thread, &thread) || pthread_join(thread, NULL);
-}
-int main(void)
-{
-  return run();
-}
-EOF
+# ---- a program that uses GraphBLAS ---------------------------------------------------------------
+product=$srcdir/tests/unit/tool/graphblas_product.c
 cat >thread.py <<'EOF'
 import ctypes
 raise SystemExit(ctypes.CDLL("./product.so").run_in_thread())
@@ -259,7 +257,8 @@ EOF
 # shellcheck disable=SC2086
 if [ ! -e "${SHUNT_GRAPHBLAS_SO:-}" ]; then
   skip "the library for GraphBLAS was not built"
-elif ! ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -rdynamic -o product product.c ${GRAPHBLAS_LIBS:--lgraphblas} 2>err; then
+elif ! ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -rdynamic -o product "$product" \
+  ${GRAPHBLAS_LIBS:--lgraphblas} 2>err; then
   skip "GraphBLAS' headers are not installed"
 else
   mkdir graphblas && cp "$SHUNT_GRAPHBLAS_SO" graphblas/libshunt-graphblas.so
@@ -268,14 +267,15 @@ else
   check "its calls are on the page" \
     'json "a[\"taken\"] == 3 and a[\"processes\"][0][\"program\"] == \"product\""'
   check "what they took is measured, what they saved is estimated" \
-    'json "a[\"gain\"] == \"estimated\" and a[\"saved_us\"] > 0 and a[\"decisions\"][0][\"off\"] > 1 and
-     a[\"decisions\"][0][\"clock\"] == \"host\" and
+    'json "a[\"gain\"] == \"estimated\" and a[\"saved_us\"] > 0 and
+     a[\"decisions\"][0][\"off\"] > 1 and a[\"decisions\"][0][\"clock\"] == \"host\" and
      0 < a[\"decisions\"][0][\"us\"] < 1e6 * a[\"seconds\"]" && on_page "Saved, estimated"'
   check "their times are on the timeline" \
     'json "sum(s[\"calls\"] for s in a[\"timeline\"]) == 3 and
      abs(sum(s[\"us\"] for s in a[\"timeline\"]) - sum(d[\"us\"] for d in a[\"decisions\"])) < 2" &&
      on_page "Over the run"'
-  check "the terminal tells the same" 'SHUNT_ROUTES=host run ./product 2>&1 | grep -q " host .* estimated "'
+  check "the terminal tells the same" \
+    'SHUNT_ROUTES=host run ./product 2>&1 | grep -q " host .* estimated "'
   measured() { SHUNT_MEASURE=1 SHUNT_ROUTES=host TIMES=$1 WAY=$2 run ./product && valid; }
   check "measured, where there is time for it: 1 %" 'measured 2000 - && json "any(
      d[\"gain\"] == \"measured\" and d[\"samples\"] >= 1 and d[\"saved_us\"] > 0
@@ -283,23 +283,29 @@ else
   check "... and not where there is none" 'measured 3 - && json "a[\"gain\"] == \"estimated\""'
   check "... nor where GraphBLAS tells what it does" \
     'measured 2000 burble >out && json "a[\"gain\"] == \"estimated\""'
-  check "... nor where memory is the program's own" 'measured 2000 malloc && json "a[\"gain\"] == \"estimated\""'
-  check "its rank, host and time" 'RANK=3 SHUNT_ROUTES=host run ./product && json "a[\"processes\"][0][\"rank\"] == 3 and
-     a[\"processes\"][0][\"host\"] and 0 <= a[\"processes\"][0][\"seconds\"] < a[\"seconds\"] + 0.5 and
+  check "... nor where memory is the program's own" \
+    'measured 2000 malloc && json "a[\"gain\"] == \"estimated\""'
+  check "its rank, host and time" 'RANK=3 SHUNT_ROUTES=host run ./product && json "
+     a[\"processes\"][0][\"rank\"] == 3 and a[\"processes\"][0][\"host\"] and
+     0 <= a[\"processes\"][0][\"seconds\"] < a[\"seconds\"] + 0.5 and
      abs(a[\"processes\"][0][\"started\"] - a[\"started\"]) < 2"'
   check "a C program: its object and function" \
     'json "a[\"decisions\"][0][\"from\"].startswith(\"product: multiply+0x\")"'
   # shellcheck disable=SC2086
-  ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -shared -fPIC -o product.so product.c ${GRAPHBLAS_LIBS:--lgraphblas}
+  ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -shared -fPIC -o product.so "$product" \
+    ${GRAPHBLAS_LIBS:--lgraphblas}
   if ! python3 -c 'import ctypes; ctypes.CDLL(None)._Py_DumpTraceback' 2>err; then
     skip "this Python does not export its reader of stacks"
   else
-    check "a Python program: file, line and function" 'SHUNT_ROUTES=host run python3 product.py && valid &&
+    check "a Python program: file, line and function" '
+      SHUNT_ROUTES=host run python3 product.py && valid &&
       json "all(d[\"from\"].endswith(\"product.py:8 in step\") for d in a[\"decisions\"])"'
     check "a thread that Python does not know, in a Python program" \
-      'SHUNT_ROUTES=host run python3 thread.py && json "a[\"decisions\"][0][\"from\"].startswith(\"product.so: \")"'
+      'SHUNT_ROUTES=host run python3 thread.py &&
+       json "a[\"decisions\"][0][\"from\"].startswith(\"product.so: \")"'
   fi
-  check "calls that are left are timed, too" 'SHUNT_ROUTES=none run ./product && valid && json "[(d[\"route\"], d[\"calls\"], d[\"clock\"]) for d in a[\"decisions\"]] ==
+  check "calls that are left are timed, too" 'SHUNT_ROUTES=none run ./product && valid &&
+    json "[(d[\"route\"], d[\"calls\"], d[\"clock\"]) for d in a[\"decisions\"]] ==
      [(\"original\", 3, \"host\")]"'
 fi
 

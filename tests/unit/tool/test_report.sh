@@ -18,7 +18,8 @@ check "a report becomes the report" 'python3 "$report" --join "$root" "$root/par
 check "it is about its source" 'verify && verify | grep -q "3 passed, 0 failed, 1 skipped"'
 echo changed >"$root/kernels/a.cu"
 check "a changed file is named" 'says "changed since: kernels/a.cu"'
-check "a report of other source is not joined" '! python3 "$report" --join "$root" "$root/part.json"'
+check "a report of other source is not joined" \
+  '! python3 "$report" --join "$root" "$root/part.json"'
 echo one >"$root/kernels/a.cu"
 echo three >"$root/kernels/c.cu"
 check "a new file is named" 'says "new since: kernels/c.cu"'
@@ -32,7 +33,8 @@ check "a part before a change" 'write before'
 echo five >"$root/tests/gpu/x/test_x.cu"
 check "and one after it" 'write after'
 check "of a test of one file, not run again, is not joined" '! join'
-cp "$root/logs/good.log" "$root/logs/test_x.log" && cp "$root/logs/good.status" "$root/logs/test_x.status"
+cp "$root/logs/good.log" "$root/logs/test_x.log" &&
+  cp "$root/logs/good.status" "$root/logs/test_x.status"
 check "run again, they are" 'write after && join && verify'
 echo changed >"$root/kernels/a.cu"
 check "but not with another change" '! join'
@@ -50,9 +52,11 @@ check "the part anew" 'write part'
 echo "not ok - y" >"$root/logs/bad.log"
 echo "139 0.1" >"$root/logs/bad.status"
 check "a program that died is a failure" \
-  '! python3 "$report" --write "$root" "$root/logs" "$root/part.json" && grep -q "failed in: bad" "$root/out"'
+  '! python3 "$report" --write "$root" "$root/logs" "$root/part.json" &&
+   grep -q "failed in: bad" "$root/out"'
 check "failures fail the verification" \
   'python3 "$report" --join "$root" "$root/part.json"; says "3 passed, 1 failed, 1 skipped"'
+check "which names what failed" 'says "failed in bad: y"'
 check "without a report" 'rm "$root/tests/gpu/report.json"; says "report.json"'
 
 # ---- values, without Shunt and with it ---------------------------------------------------------
@@ -60,7 +64,8 @@ compare() { python3 "$report" --compare "$root/plain.log" "$root/shunt.log" "$@"
 printf 'value total_mb=900\nvalue us=1.5e1\nok - value total_mb=1\n' >"$root/plain.log"
 printf 'value total_mb=800\nvalue us=12\n' >"$root/shunt.log"
 check "less by as much as may be" 'compare "total_mb >= -100" "us <= 0"'
-check "less by more" '! compare "total_mb >= -99" && compare "total_mb >= -99" | grep "0 passed, 1 failed"'
+check "less by more" \
+  '! compare "total_mb >= -99" && compare "total_mb >= -99" | grep "0 passed, 1 failed"'
 check "a value that is missing" '! compare "largest_mb >= -100"'
 
 finish

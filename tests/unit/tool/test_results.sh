@@ -1,6 +1,6 @@
 #!/bin/sh
-# The tables of README.md and of the pages of tests/bench say what the committed results say, and a figure
-# that does not is found.
+# The tables of README.md and of the pages of tests/bench say what the committed results say, and a
+# figure that does not is found.
 set -u
 sources=$(cd "${SHUNT_SRCDIR:?}" && pwd) || exit 2
 . "$sources/tests/unit/tool/check.sh"

@@ -6,7 +6,8 @@ srcdir=${srcdir:-.}
 case $SHUNT in /*) ;; *) SHUNT=$(pwd)/$SHUNT ;; esac
 man_page=$(cd "$srcdir" && pwd)/backend/tool/man/shunt.1
 . "$srcdir/tests/unit/tool/check.sh"
-unset LD_PRELOAD SHUNT_LIBDIR SHUNT_ROUTES SHUNT_LOG SHUNT_REPORT SHUNT_CONFIG SHUNT_STRICT SHUNT_DISABLE
+unset LD_PRELOAD SHUNT_LIBDIR SHUNT_ROUTES SHUNT_LOG SHUNT_REPORT SHUNT_CONFIG SHUNT_STRICT \
+  SHUNT_DISABLE
 
 # expect STATUS TEXT COMMAND...: the command's output goes to the files out and err.
 expect() {
@@ -54,7 +55,7 @@ expect 2 "demo with two files" "$SHUNT" demo a b
 
 if [ -f "$man_page" ]; then
   sed 's/\\-/-/g; s/\\f[BIR]//g' "$man_page" >man.txt
-  for command in run bench inspect model options demo support; do
+  for command in run bench inspect model options demo doctor support; do
     section=$(echo "$command" | tr '[:lower:]' '[:upper:]')
     sed -n "/^\\.SH SHUNT $section\$/,/^\\.SH EXIT/p" man.txt |
       awk '/^\.SH/ { n++ } n < 2' >section
@@ -185,6 +186,13 @@ expect 0 "the cases of a suite" "$SHUNT" bench --suite dlmc --data data --list
 # 9 of SpMM and of SDDMM on the file, 16 patterns in 3 heights and 6 widths
 [ "$(wc -l <out)" -eq 306 ] && [ "$(grep -c sddmm: out)" -eq 9 ] && grep -q 'm16n256k2z16:' out
 ok $? "... all of them"
+mkdir -p data/mtx
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 1.0\n' | gzip >data/mtx/b.mtx.gz
+expect 0 "the cases of integers" "$SHUNT" bench --suite integers --data data --list
+# 18 of SpMM on the file; 16 patterns in 3 heights, 3 widths, i8 and f16, and SDDMM of f16; 2 widths
+# with B by columns; 2 of the scattered matrix
+[ "$(wc -l <out)" -eq 484 ] && [ "$(grep -c sddmm: out)" -eq 144 ]
+ok $? "... SpMM, SDDMM, and scattered matrices: $(wc -l <out)"
 
 # ---- the ablation: a program of the build tree ------------------------------------------
 mkdir -p tree/tests/bench
@@ -255,10 +263,12 @@ if command -v python3 >/dev/null 2>&1; then
 d, r, e = [json.loads(line) for line in open("out")]
 assert d["bytes"] == {"csr": 72, "dcsr": 84, "strips": 104}, d
 t = d["traffic"][0]
-assert t["c_stationary"]["total"] == 84 + 72 + 60 and t["b_stationary"]["total"] == 104 + 96 + 24 + 84, t
+assert t["c_stationary"]["total"] == 84 + 72 + 60, t
+assert t["b_stationary"]["total"] == 104 + 96 + 24 + 84, t
 c = d["conversion"]["engine"]
 assert (c["elements"], c["cycles"], c["tree_activations"], c["prefetches"]) == (6, 10, 7, 5), c
-assert r["nonzeros"] == 240 and e["entropy"] == 0 and e["traffic"][0]["chosen"] == "c_stationary"' 2>err
+assert r["nonzeros"] == 240, r
+assert e["entropy"] == 0 and e["traffic"][0]["chosen"] == "c_stationary", e' 2>err
   ok $? "... that parses, with the right figures"
 fi
 for type in f16 bf16 f64; do
@@ -277,7 +287,8 @@ has out "good.mtx"
 
 # ---- bench on the host ------------------------------------------------------------------
 expect 0 "bench, every type and layout" "$SHUNT" bench --host --quick -n 1,5 \
-  -t f16,bf16,f32,f64,i8,f16f32,bf16f32,i8f32 --layout rr,rc,cr,cc random:33x47:0.2:8 -o out.json --csv
+  -t f16,bf16,f32,f64,i8,f16f32,bf16f32,i8f32 --layout rr,rc,cr,cc random:33x47:0.2:8 \
+  -o out.json --csv
 [ "$(grep -c '^csv,' out)" -eq 65 ]
 ok $? "... prints 64 lines and a head of CSV"
 [ ! -s err ]
@@ -347,9 +358,11 @@ else
 fi
 
 expect 1 "JSON to a folder that is not there" "$SHUNT" bench --host -o no/such random:4x4:1
-expect 0 "bench a dense pattern in one column" "$SHUNT" bench --host --quick -n 1 random:1x1:1 random:9x1:1
+expect 0 "bench a dense pattern in one column" \
+  "$SHUNT" bench --host --quick -n 1 random:1x1:1 random:9x1:1
 expect 1 "bench an empty pattern" "$SHUNT" bench --host random:9x9:0
-"$SHUNT" bench --host --quick -n 4 -t f32 --csv --seed 7 random:50x50:0.1 2>err | grep -o 'z[0-9]*:' >one
+"$SHUNT" bench --host --quick -n 4 -t f32 --csv --seed 7 random:50x50:0.1 2>err |
+  grep -o 'z[0-9]*:' >one
 [ "$(head -1 one)" = "z250:" ]
 ok $? "a random pattern has the nonzeros asked for"
 expect 0 "demo without a file or on one, on the host or the GPU" \
@@ -364,7 +377,8 @@ ok $? "... with value, default, where it is set and what it means"
 printf '# mine\nSHUNT_MATH=tf32\nSHUNT_CACHE_MB = 5\n' >config
 chmod 600 config
 expect 0 "options by a file" env SHUNT_CONFIG=config SHUNT_CACHE_MB=7 "$SHUNT" options
-grep -q -E '^SHUNT_MATH +tf32 +exact +file ' out && grep -q -E '^SHUNT_CACHE_MB +7 .* environment ' out
+grep -q -E '^SHUNT_MATH +tf32 +exact +file ' out &&
+  grep -q -E '^SHUNT_CACHE_MB +7 .* environment ' out
 ok $? "... the environment before the file"
 expect 0 "options --json" env SHUNT_CONFIG=config "$SHUNT" options --json
 python3 -c 'import json, sys
@@ -397,24 +411,28 @@ cat >stand_in.c <<'EOC'
 __attribute__((destructor)) static void report(void)
 {
   const char *path = getenv("SHUNT_REPORT");
+  char name[4096];
+  snprintf(name, sizeof name, "%s/%ld", path ? path : "", (long)getpid());
   FILE *f = path && getenv("WORKER") && !strcmp(program_invocation_short_name, "cat")
-                ? fopen(path, "ae") : NULL;
+                ? fopen(name, "ae") : NULL;
   if (!f) return;
   fprintf(f, "# shunt report 1 pid=%ld prog=cat\n# faults seen 0\n", (long)getpid());
   fprintf(f, "cusparseSpMM\tdense\tfits\t1200\t3000.5\tspmm:csr:aaa\n");
   if (!getenv("TAKEN")) fprintf(f, "cusparseSpMM\toriginal\ttransposed\t34\t0.0\tspmm:csr:bbb\n");
   if (getenv("LOST")) fprintf(f, "# decisions not counted 2\n");
-  if (getenv("STRANGE")) fprintf(f, "nonsense\ncusparseSpMM\tdense\n\t\t\t\t\t\nx\ty\tz\t-3\t1\tq\n");
+  if (getenv("STRANGE"))
+    fprintf(f, "nonsense\ncusparseSpMM\tdense\n\t\t\t\t\t\nx\ty\tz\t-3\t1\tq\n");
   fclose(f);
 }
 EOC
 if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
-  echo 'int nothing;' >nothing.c && ${CC:-cc} -shared -fPIC -o lib/libshunt-dlsym.so nothing.c 2>err; then
+  echo 'int nothing;' >nothing.c && ${CC:-cc} -shared -fPIC -o lib/libshunt-dlsym.so nothing.c \
+    2>err; then
   SHUNT_LIBDIR=$work/lib
   export SHUNT_LIBDIR
   expect 0 "run" "$SHUNT" run -- true
   has err "no calls were seen"
-  has err "RTLD_DEEPBIND"
+  for word in RTLD_DEEPBIND "shunt doctor -- PROGRAM" GrB_mxv GrB_vxm; do has err "$word"; done
   expect 3 "the program's status" "$SHUNT" run sh -c 'exit 3'
   expect 143 "128 plus a signal" "$SHUNT" run sh -c 'kill -TERM $$'
   has err "signal 15"
@@ -445,9 +463,11 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   expect 0 "--dlsym" "$SHUNT" run --no-dlsym --dlsym env
   grep '^LD_PRELOAD=' out >preload
   has preload "libshunt-dlsym.so"
-  expect 0 "a preload that is there already" env LD_PRELOAD="$work/lib/libshunt-dlsym.so" "$SHUNT" run --no-dlsym env
+  expect 0 "a preload that is there already" env LD_PRELOAD="$work/lib/libshunt-dlsym.so" \
+    "$SHUNT" run --no-dlsym env
   has out "LD_PRELOAD=$work/lib/libshunt-cusparse.so:$work/lib/libshunt-dlsym.so"
-  expect 0 "two processes with calls" env WORKER=1 "$SHUNT" run --report kept sh -c 'cat </dev/null; cat </dev/null; cd /'
+  expect 0 "two processes with calls" env WORKER=1 "$SHUNT" run --report kept sh -c \
+    'cat </dev/null; cat </dev/null; cd /'
   has err "2,468 calls seen in 2 processes: 2,400 taken, 68 left to the original"
   has err "6.00 ms"
   grep -q -E '2,400 +dense +6\.00 ms +estimated +taken +spmm:csr:aaa' err &&
@@ -456,7 +476,8 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   [ "$(grep -c '^cusparseSpMM' kept)" -eq 4 ]
   ok $? "... and --report keeps the lines"
   expect 123 "--strict, and a call was declined" env WORKER=1 "$SHUNT" run --strict cat
-  has err "--strict: cusparseSpMM was left to the original, 34 times: transposed (op(A) transposes the sparse matrix): spmm:csr:bbb"
+  reason="transposed (op(A) transposes the sparse matrix)"
+  has err "--strict: cusparseSpMM was left to the original, 34 times: $reason: spmm:csr:bbb"
   lacks err "--strict: cusparseSpMM was left to the original, 1,200 times"
   expect 123 "SHUNT_STRICT=1 does the same" env WORKER=1 SHUNT_STRICT=1 "$SHUNT" run cat
   printf 'SHUNT_STRICT=1\n' >strict.config
@@ -465,14 +486,18 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   expect 0 "... and without it a declined call is none" env WORKER=1 SHUNT_STRICT=0 "$SHUNT" run cat
   expect 0 "--strict, and all calls were taken" env WORKER=1 TAKEN=1 "$SHUNT" run --strict cat
   expect 0 "--strict without a call" "$SHUNT" run --strict true
-  expect 3 "the program's own failure goes before" env WORKER=1 "$SHUNT" run --strict sh -c 'cat; exit 3'
+  expect 3 "the program's own failure goes before" env WORKER=1 "$SHUNT" run --strict sh -c \
+    'cat; exit 3'
   has err "--strict: cusparseSpMM was left"
-  expect 123 "--strict, and a line is strange" env WORKER=1 TAKEN=1 STRANGE=1 "$SHUNT" run --strict cat
+  expect 123 "--strict, and a line is strange" env WORKER=1 TAKEN=1 STRANGE=1 \
+    "$SHUNT" run --strict cat
   has err "does not tell of every call"
-  expect 123 "--strict, and calls were not counted" env WORKER=1 TAKEN=1 LOST=1 "$SHUNT" run --strict cat
+  expect 123 "--strict, and calls were not counted" env WORKER=1 TAKEN=1 LOST=1 \
+    "$SHUNT" run --strict cat
   has err "does not tell of every call"
   expect 0 "--require, and a call ran on it" env WORKER=1 "$SHUNT" run --require dense cat
-  expect 123 "--require, and one of two did not run" env WORKER=1 "$SHUNT" run --require dense,merged cat
+  expect 123 "--require, and one of two did not run" env WORKER=1 \
+    "$SHUNT" run --require dense,merged cat
   has err "--require: no call ran on tile"
   lacks err "no call ran on dense"
   expect 123 "--require without a call" "$SHUNT" run --require csr true
@@ -486,7 +511,8 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   has err "1,234 calls seen"
   ${CC:-cc} -shared -fPIC -o lib/libshunt-graphblas.so nothing.c
   expect 0 "the object for GraphBLAS" "$SHUNT" run --routes host,rows env
-  has out "LD_PRELOAD=$work/lib/libshunt-cusparse.so:$work/lib/libshunt-dlsym.so:$work/lib/libshunt-graphblas.so"
+  lib=$work/lib
+  has out "LD_PRELOAD=$lib/libshunt-cusparse.so:$lib/libshunt-dlsym.so:$lib/libshunt-graphblas.so"
   has out "SHUNT_ROUTES=host,csr"
   mkdir alone && cp lib/libshunt-graphblas.so alone/
   expect 0 "... is enough" env SHUNT_LIBDIR="$work/alone" "$SHUNT" run env
@@ -494,13 +520,15 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   rm lib/libshunt-graphblas.so
   expect 125 "a report that cannot be written" "$SHUNT" run --report no/such/file true
   cp lib/*.so "spaced lib/"
-  expect 125 "a folder that LD_PRELOAD cannot hold" env SHUNT_LIBDIR="$work/spaced lib" "$SHUNT" run true
+  expect 125 "a folder that LD_PRELOAD cannot hold" env SHUNT_LIBDIR="$work/spaced lib" \
+    "$SHUNT" run true
   has err "LD_PRELOAD cannot hold"
   rm lib/libshunt-dlsym.so
   expect 0 "without the second object" "$SHUNT" run true
   has err "JAX"
 
-  "$SHUNT" run sh -c 'trap "echo got; exit 9" USR1; : >ready; while :; do sleep 0.05; done' >out 2>err &
+  "$SHUNT" run sh -c 'trap "echo got; exit 9" USR1; : >ready; while :; do sleep 0.05; done' >out \
+    2>err &
   pid=$!
   for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     [ -e ready ] && break

@@ -23,8 +23,8 @@ void grb_gpu_fail(struct grb_gpu_run *r, shunt_status status)
    none.  */
 static int last_reader(const struct grb_gpu_run *r, const struct grb_gpu_task *t)
 {
-  if (t->what != GRB_GPU_DENSE_UP || !r->plan.b_ring) return -1;
-  return (grb_gpu_strip_of(r, t->unit) - r->plan.b_ring_strips + 1) * r->plan.blocks - 1;
+  if (t->what != GRB_GPU_DENSE_UP || !r->cut.b_ring) return -1;
+  return (grb_gpu_strip_of(r, t->unit) - r->cut.b_ring_strips + 1) * r->cut.blocks - 1;
 }
 
 bool grb_gpu_task_ready(const struct grb_gpu_run *r, const struct grb_gpu_task *t)
@@ -36,9 +36,9 @@ bool grb_gpu_task_ready(const struct grb_gpu_run *r, const struct grb_gpu_task *
 
 static bool may_launch(const struct grb_gpu_run *r)
 {
-  const int unit = atomic_load(&r->launched), ring = r->plan.c_ring_blocks;
+  const int unit = atomic_load(&r->launched), ring = r->cut.c_ring_blocks;
   return unit < r->units && r->s_left == 0 && r->b_ready >= grb_gpu_units_needed(r, unit) &&
-         (!r->plan.c_ring || unit < ring || r->c_left[unit - ring] == 0);
+         (!r->cut.c_ring || unit < ring || r->c_left[unit - ring] == 0);
 }
 
 shunt_status grb_gpu_advance(struct grb_gpu_run *r)

@@ -1,9 +1,9 @@
 /* enqueue.h: copies and products of a run, put on the device's streams.
 
    Calls of CUDA take 5 to 20 us a piece, and many threads that wait for their turn at them keep
-   the bus waiting (tests/bench/graphblas.md).  So a thread that has a copy to be made posts its
-   slot, and goes on; it enqueues what is posted, its own and the others', if no other thread is at
-   it.
+   the bus waiting (tests/bench/graphblas.md).  So a thread posts the slot that is to be copied.  If
+   no other thread is enqueueing, it enqueues all that is posted, its own and the others'; then it
+   goes on.
 
      thread 0   read, post | enqueue 0, 2, 1 ......... | read, post |
      thread 1   read ............ post | read .......................

@@ -29,15 +29,15 @@ static void add_entry(const struct grb_gpu_run *r, const struct grb_gpu_task *t,
   const struct shunt_host_spmm *p = r->p;
   const shunt_type type = p->semiring.type;
   const bool by_column = grb_gpu_by_column(&p->c);
-  const int64_t first = grb_gpu_strip_first(&r->plan, grb_gpu_strip_of(r, t->unit));
+  const int64_t first = grb_gpu_strip_first(&r->cut, grb_gpu_strip_of(r, t->unit));
   const int64_t columns = grb_gpu_strip_columns(r, grb_gpu_strip_of(r, t->unit));
   if (!by_column && ((i + 1) * columns <= t->first || i * columns >= t->first + t->count)) return;
   for (int64_t j = 0; j < columns; j++) {
     int64_t e = by_column ? j * p->c.rows + i : i * columns + j;
     if (e < t->first || e >= t->first + t->count) continue;
     int64_t b_at = k * p->b.row_stride + (first + j) * p->b.col_stride;
-    double b = r->plan.b == GRB_GPU_B_CONSTANT ? grb_gpu_constant_of_b(r->p)
-                                               : value_at(p->b.values, b_at, type);
+    double b = r->cut.b == GRB_GPU_B_CONSTANT ? grb_gpu_constant_of_b(r->p)
+                                              : value_at(p->b.values, b_at, type);
     int64_t c_at = i * p->c.row_stride + (first + j) * p->c.col_stride;
     if (type == SHUNT_F32)
       ((float *)p->c.values)[c_at] += (float)(s * b);

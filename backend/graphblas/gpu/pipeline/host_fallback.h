@@ -1,8 +1,8 @@
 /* host_fallback.h: what a run that failed did not write of C += S (x) B, computed on the host.
 
-   Pieces that were written can't be taken back, so the others are added: element by element,
-   slowly, and in need of nothing that could fail.  For a run that was made and whose threads have
-   ended; no device is touched.  */
+   Pieces that were written cannot be taken back, so the others are added, element by element.  That
+   is slow, but nothing in it can fail.  For a run that was made and whose threads have ended; no
+   device is touched.  */
 #ifndef SHUNT_GRAPHBLAS_GPU_PIPELINE_HOST_FALLBACK_H
 #define SHUNT_GRAPHBLAS_GPU_PIPELINE_HOST_FALLBACK_H
 

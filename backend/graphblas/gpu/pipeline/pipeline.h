@@ -14,14 +14,15 @@
      down           C0 C1 C2 ......    C(u) waits for p(u)
 
    A thread has slots of its own for each way, so that B, which is ready long before the bus takes
-   it, does not leave C without any.  It does whatever can be done, and otherwise makes pages of C
-   (gpu/pages.h) or looks again: to be woken takes longer than most waits.
+   it, does not leave C without any.  A thread does whatever can be done.  If there is nothing, it
+   makes pages of C (gpu/pages.h), or looks again, since being woken takes longer than most waits.
 
    What is pinned where it is (gpu/pins.h) needs a slot, too, but none of its memory.
 
-   It waits for no other thread.  What it finds neither ready nor done is in another one's hands or
-   on the device's streams; for if all that was taken is enqueued, the first unit of C that is not
-   down yet is launched, or needs pieces of B that are ready: so one thread suffices.  */
+   A thread waits for no other.  What is neither ready nor done is being worked on by another
+   thread, or is on the device's streams.  One thread alone comes to the end, too: if all tasks that
+   were taken are enqueued, the first unit of C that is not down yet has been launched, or needs
+   pieces of B that are ready.  */
 #ifndef SHUNT_GRAPHBLAS_GPU_PIPELINE_PIPELINE_H
 #define SHUNT_GRAPHBLAS_GPU_PIPELINE_PIPELINE_H
 
@@ -30,7 +31,7 @@
 /* Lists the tasks.  The device is entered; its streams are idle.  Free it after a failure, too. */
 shunt_status grb_gpu_run_make(struct grb_gpu_run *r);
 /* Takes tasks until there are none; `number` and `lane` are the calling thread's alone.  `down`:
-   rather empties slots than fills them.  Enters and leaves the device itself.  */
+   prefers emptying slots to filling them.  Enters and leaves the device itself.  */
 void grb_gpu_run_work(struct grb_gpu_run *r, int number, char *lane, bool down);
 /* Waits for everything that was enqueued, whatever happened.  Enters and leaves the device itself.
  */

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "backend/graphblas/gpu/device.h"
-#include "backend/graphblas/gpu/gpu_plan.h"
+#include "backend/graphblas/gpu/gpu_cut.h"
 #include "backend/graphblas/gpu/pages.h"
 #include "backend/graphblas/gpu/rows.h"
 
@@ -18,13 +18,13 @@ struct grb_gpu_run {
   /* Set by the caller, who owns all of it: */
   const struct shunt_host_spmm *p;
   struct grb_gpu_device *device;
-  struct grb_gpu_plan plan;
+  struct grb_gpu_cut cut;
   const struct grb_gpu_rows *rows; /* what S is uploaded from; NULL: it is on the device */
   struct grb_gpu_resident s;       /* S on the device */
   struct grb_gpu_pages *pages;     /* of C, to be populated by threads that wait */
   bool ones;                       /* all values of S count as 1 */
   char *b, *c;                     /* strips that are kept; NULL: in the block */
-  char *block;                     /* plan.block_bytes */
+  char *block;                     /* cut.block_bytes */
   char *samples; /* of B, for the proof of the pins, which are in host memory, from here on: */
   int64_t sample_first;      /* (backend/graphblas/gpu/proof.h) */
   char *b_pinned, *c_pinned; /* B and C in host memory, if the bus may take them there */

@@ -40,7 +40,7 @@ static void list_tasks(struct grb_gpu_run *r, struct list *l)
     if (!r->ones && !s->iso) r->s_left += add(l, GRB_GPU_VALUES, 0, 0, s->nnz, most / size);
   }
   for (int i = 0; i < r->units; i++)
-    r->b_left[i] = r->plan.b == GRB_GPU_B_HOST ? add_unit(r, l, true, i) : 0;
+    r->b_left[i] = r->cut.b == GRB_GPU_B_HOST ? add_unit(r, l, true, i) : 0;
   r->up_count = l->count;
   for (int i = 0; i < r->units; i++) r->c_left[i] = add_unit(r, l, false, i);
 }
@@ -48,7 +48,7 @@ static void list_tasks(struct grb_gpu_run *r, struct list *l)
 shunt_status grb_gpu_tasks_make(struct grb_gpu_run *r)
 {
   struct list l = {NULL, 0};
-  r->units = r->plan.strips * r->plan.blocks;
+  r->units = r->cut.strips * r->cut.blocks;
   r->tasks = NULL;
   r->committed = NULL;
   r->b_left = SHUNT_TRY_OR(NULL, calloc(2 * (size_t)r->units, sizeof *r->b_left));

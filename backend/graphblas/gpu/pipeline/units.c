@@ -9,26 +9,26 @@ size_t grb_gpu_element(const struct grb_gpu_run *r)
 
 int64_t grb_gpu_strip_columns(const struct grb_gpu_run *r, int s)
 {
-  return grb_gpu_strip_last(&r->plan, s) - grb_gpu_strip_first(&r->plan, s);
+  return grb_gpu_strip_last(&r->cut, s) - grb_gpu_strip_first(&r->cut, s);
 }
 
 struct grb_gpu_strip grb_gpu_host_strip(const struct grb_gpu_run *r, const struct shunt_full *m,
                                         int s)
 {
-  return grb_gpu_strip(m, grb_gpu_strip_first(&r->plan, s), grb_gpu_strip_last(&r->plan, s),
+  return grb_gpu_strip(m, grb_gpu_strip_first(&r->cut, s), grb_gpu_strip_last(&r->cut, s),
                        grb_gpu_element(r));
 }
 
 int grb_gpu_strip_of(const struct grb_gpu_run *r, int unit)
 {
-  return unit / r->plan.blocks;
+  return unit / r->cut.blocks;
 }
 
 int64_t grb_gpu_unit_row(const struct grb_gpu_run *r, bool of_b, int unit, int end)
 {
-  const int i = unit % r->plan.blocks;
-  return grb_gpu_block_first(&r->plan, of_b ? r->p->s.cols : r->p->s.rows,
-                             (of_b ? r->plan.b_order[i] : r->plan.c_order[i]) + end);
+  const int i = unit % r->cut.blocks;
+  return grb_gpu_block_first(&r->cut, of_b ? r->p->s.cols : r->p->s.rows,
+                             (of_b ? r->cut.b_order[i] : r->cut.c_order[i]) + end);
 }
 
 int64_t grb_gpu_unit_first(const struct grb_gpu_run *r, bool of_b, int unit)
@@ -65,39 +65,39 @@ int64_t grb_gpu_unit_pieces(const struct grb_gpu_run *r, bool of_b, int unit)
 
 int grb_gpu_units_needed(const struct grb_gpu_run *r, int unit)
 {
-  const int i = unit % r->plan.blocks;
-  return r->plan.b == GRB_GPU_B_HOST ? unit - i + r->plan.needed[i] : 0;
+  const int i = unit % r->cut.blocks;
+  return r->cut.b == GRB_GPU_B_HOST ? unit - i + r->cut.needed[i] : 0;
 }
 
 /* ---- where strips are on the device ---------------------------------------------------------- */
 
 char *grb_gpu_b_as_sent(const struct grb_gpu_run *r, int s)
 {
-  if (!r->plan.b_ring) return r->b + s * r->plan.b_strip;
-  return r->block + r->plan.b_ring_at + s % r->plan.b_ring_strips * r->plan.b_strip;
+  if (!r->cut.b_ring) return r->b + s * r->cut.b_strip;
+  return r->block + r->cut.b_ring_at + s % r->cut.b_ring_strips * r->cut.b_strip;
 }
 
 static char *c_kept(const struct grb_gpu_run *r, int unit)
 {
-  return r->c + grb_gpu_strip_of(r, unit) * r->plan.c_strip +
+  return r->c + grb_gpu_strip_of(r, unit) * r->cut.c_strip +
          grb_gpu_unit_first(r, false, unit) * (int64_t)grb_gpu_element(r);
 }
 
 char *grb_gpu_c_as_fetched(const struct grb_gpu_run *r, int unit)
 {
-  if (!r->plan.c_ring) return c_kept(r, unit);
-  return r->block + r->plan.c_ring_at + unit % r->plan.c_ring_blocks * r->plan.c_block;
+  if (!r->cut.c_ring) return c_kept(r, unit);
+  return r->block + r->cut.c_ring_at + unit % r->cut.c_ring_blocks * r->cut.c_block;
 }
 
 char *grb_gpu_b_row_major(const struct grb_gpu_run *r, int s)
 {
-  if (r->plan.b == GRB_GPU_B_CONSTANT) return r->block + r->plan.b_scratch_at;
-  if (r->b) return r->b + s * r->plan.b_strip;
-  return r->plan.b_turned ? r->block + r->plan.b_scratch_at : grb_gpu_b_as_sent(r, s);
+  if (r->cut.b == GRB_GPU_B_CONSTANT) return r->block + r->cut.b_scratch_at;
+  if (r->b) return r->b + s * r->cut.b_strip;
+  return r->cut.b_turned ? r->block + r->cut.b_scratch_at : grb_gpu_b_as_sent(r, s);
 }
 
 char *grb_gpu_c_row_major(const struct grb_gpu_run *r, int unit)
 {
   if (r->c) return c_kept(r, unit);
-  return r->plan.c_turned ? r->block + r->plan.c_scratch_at : grb_gpu_c_as_fetched(r, unit);
+  return r->cut.c_turned ? r->block + r->cut.c_scratch_at : grb_gpu_c_as_fetched(r, unit);
 }

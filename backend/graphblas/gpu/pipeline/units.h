@@ -1,6 +1,6 @@
 /* units.h: the units of a run: how large they are, and where they are on the device.
 
-   A unit is a block of rows of a strip of columns (gpu/gpu_plan.h): unit = strip * blocks + i.
+   A unit is a block of rows of a strip of columns (gpu/gpu_cut.h): unit = strip * blocks + i.
    A strip's elements have one order in host memory and in what is copied (strip.h), and a
    unit is a range of them, first <= e < last:
 
@@ -27,9 +27,9 @@ int64_t grb_gpu_unit_row(const struct grb_gpu_run *r, bool of_b, int unit, int e
 /* The unit's elements, counted in its strip: the first, and the end. */
 int64_t grb_gpu_unit_first(const struct grb_gpu_run *r, bool of_b, int unit);
 int64_t grb_gpu_unit_last(const struct grb_gpu_run *r, bool of_b, int unit);
-/* The elements of the pieces that it is copied in, as many as fit a slot and all alike but for the
-   last, and how many pieces it is.  They are smaller where B begins and where C ends: for as long
-   as a thread takes to read the first, or to write the last, the bus has nothing to do.  */
+/* The elements of the pieces that it is copied in, as many as fit a slot, all of one size but
+   for the last; and the number of pieces.  Where B begins and where C ends they are smaller,
+   because the bus is idle while a thread reads the first or writes the last.  */
 int64_t grb_gpu_piece(const struct grb_gpu_run *r, bool of_b, int unit);
 int64_t grb_gpu_unit_pieces(const struct grb_gpu_run *r, bool of_b, int unit);
 /* Units of B, from the first on, that product `unit` waits for. */

@@ -1,11 +1,11 @@
-/* frontier_cost.c: nanoseconds of a step of searches, by GraphBLAS and by the kernel, from what is read
-   and the places of T.
+/* frontier_cost.c: nanoseconds of a step of searches, by GraphBLAS and by the kernel, from what is
+   read and the places of T.
 
-   The rates of one thread are of 972 steps of tests/bench/graphblas_steps and of those of the clients
-   on ca-AstroPh and wiki-Vote, on a Zen 3; GraphBLAS' are about the least that were measured.  It adds
-   rows with fewer terms than columns up in hash tables, goes through each place where F is a bitmap,
-   and looks up each entry of a sparse mask to pull.  */
-#include "backend/graphblas/frontier_cost.h"
+   The rates of one thread are of 972 steps of tests/bench/graphblas_steps and of those of the
+   clients on ca-AstroPh and wiki-Vote, on a Zen 3; GraphBLAS' are about the least that were
+   measured.  It adds rows with fewer terms than columns up in hash tables, goes through each place
+   where F is a bitmap, and looks up each entry of a sparse mask to pull.  */
+#include "backend/graphblas/frontier/frontier_cost.h"
 
 static double mask_entries(const struct shunt_frontier *x)
 {

@@ -1,4 +1,4 @@
-#include "backend/graphblas/gpu/gpu_plan.h"
+#include "backend/graphblas/gpu/gpu_cut.h"
 
 #include "backend/graphblas/gpu/pipeline/strip.h"
 
@@ -46,7 +46,7 @@ static int count_bits(uint64_t x)
 }
 
 /* Greedy: next the block of C that needs the fewest blocks of B which are not sent yet. */
-static void order_blocks(struct grb_gpu_plan *plan, const struct grb_gpu_chunks *c, int blocks)
+static void order_blocks(struct grb_gpu_cut *cut, const struct grb_gpu_chunks *c, int blocks)
 {
   uint64_t needs[GRB_GPU_CHUNKS], sent = 0, done = 0;
   int count = 0;
@@ -62,34 +62,34 @@ static void order_blocks(struct grb_gpu_plan *plan, const struct grb_gpu_chunks 
     uint64_t wanted = i == blocks - 1 ? ~(uint64_t)0 : needs[best];
     for (int j = 0; j < blocks; j++)
       if (wanted >> j & 1 && !(sent >> j & 1)) {
-        plan->b_order[count++] = (uint8_t)j;
+        cut->b_order[count++] = (uint8_t)j;
         sent |= (uint64_t)1 << j;
       }
     done |= (uint64_t)1 << best;
-    plan->c_order[i] = (uint8_t)best;
-    plan->needed[i] = (uint8_t)count;
+    cut->c_order[i] = (uint8_t)best;
+    cut->needed[i] = (uint8_t)count;
   }
 }
 
 /* Is most of B needed for the first quarter of C? */
-static bool scattered(struct grb_gpu_plan *plan, const struct grb_gpu_resident *s)
+static bool scattered(struct grb_gpu_cut *cut, const struct grb_gpu_resident *s)
 {
-  order_blocks(plan, &s->chunks, GRB_GPU_CHUNKS);
-  return plan->needed[GRB_GPU_CHUNKS / 4 - 1] > GRB_GPU_CHUNKS / 8 * 5;
+  order_blocks(cut, &s->chunks, GRB_GPU_CHUNKS);
+  return cut->needed[GRB_GPU_CHUNKS / 4 - 1] > GRB_GPU_CHUNKS / 8 * 5;
 }
 
-static bool by_row(const struct grb_gpu_plan *plan)
+static bool by_row(const struct grb_gpu_cut *cut)
 {
-  return !plan->b_turned && !plan->c_turned;
+  return !cut->b_turned && !cut->c_turned;
 }
 
-static int64_t favourite_width(struct grb_gpu_plan *plan, const struct grb_gpu_wish *wish,
+static int64_t favourite_width(struct grb_gpu_cut *cut, const struct grb_gpu_wish *wish,
                                int64_t size)
 {
   int64_t columns = wish->last - wish->first;
-  if (by_row(plan)) {
+  if (by_row(cut)) {
     int64_t widest = WIDEST_ROW_BYTES;
-    if (plan->b == GRB_GPU_B_HOST && scattered(plan, wish->s))
+    if (cut->b == GRB_GPU_B_HOST && scattered(cut, wish->s))
       widest = clamp(columns * size / STRIPS_WANTED, GOOD_ROW_BYTES, WIDEST_ROW_BYTES);
     return even_width(columns, widest / size, GRANULE_BYTES / size);
   }
@@ -106,15 +106,15 @@ static bool few_entries(const struct grb_gpu_chunks *c, int blocks)
   return true;
 }
 
-static int choose_blocks(const struct grb_gpu_plan *plan, const struct shunt_host_spmm *p,
+static int choose_blocks(const struct grb_gpu_cut *cut, const struct shunt_host_spmm *p,
                          const struct grb_gpu_wish *wish)
 {
-  const int64_t bytes = plan->b_strip > plan->c_strip ? plan->b_strip : plan->c_strip;
+  const int64_t bytes = cut->b_strip > cut->c_strip ? cut->b_strip : cut->c_strip;
   const int64_t rows = p->s.rows < p->s.cols ? p->s.rows : p->s.cols;
   const int64_t longest = wish->s->longest;
-  const int64_t large = plan->b == GRB_GPU_B_HOST ? LARGE_BLOCK : LARGE_BLOCK_OF_KEPT;
+  const int64_t large = cut->b == GRB_GPU_B_HOST ? LARGE_BLOCK : LARGE_BLOCK_OF_KEPT;
   int blocks = 1;
-  if (!by_row(plan)) return 1;
+  if (!by_row(cut)) return 1;
   if (longest > LONG_ROW && longest > LONG_OF_MEAN * (p->s.nnz / p->s.rows)) return 1;
   while (blocks < GRB_GPU_CHUNKS && rows >= 2 * blocks * LEAST_BLOCK_ROWS &&
          bytes >= 2 * blocks * (blocks < FEW_BLOCKS ? LEAST_BLOCK : large))
@@ -123,70 +123,70 @@ static int choose_blocks(const struct grb_gpu_plan *plan, const struct shunt_hos
 }
 
 /* Lays the transient block out. */
-static void lay_out(struct grb_gpu_plan *plan, const struct shunt_host_spmm *p,
+static void lay_out(struct grb_gpu_cut *cut, const struct shunt_host_spmm *p,
                     const struct grb_gpu_wish *wish)
 {
   const int64_t size = (int64_t)shunt_type_size(p->semiring.type);
   int64_t at = 0;
-  plan->strips = (int)((plan->last - plan->first + plan->width - 1) / plan->width);
-  plan->b_strip = grb_gpu_round(p->s.cols * plan->width * size);
-  plan->c_strip = grb_gpu_round(p->s.rows * plan->width * size);
-  plan->blocks = choose_blocks(plan, p, wish);
-  order_blocks(plan, &wish->s->chunks, plan->blocks);
-  plan->b_ring_strips = plan->blocks > 1 ? GRB_GPU_RING_B - 1 : GRB_GPU_RING_B;
-  if (plan->b_ring_strips > plan->strips) plan->b_ring_strips = plan->strips;
-  plan->c_ring_blocks = plan->blocks > 2 * GRB_GPU_RING_C ? plan->blocks / 4 : GRB_GPU_RING_C;
-  plan->c_block = grb_gpu_round((p->s.rows + plan->blocks - 1) / plan->blocks * plan->width * size);
-  bool b_streams = plan->b == GRB_GPU_B_HOST;
-  plan->b_ring = b_streams && (plan->b_turned || !plan->keep_b);
-  plan->c_ring = plan->c_turned || !plan->keep_c;
-  plan->b_ring_at = at;
-  if (plan->b_ring) at += plan->b_ring_strips * plan->b_strip;
-  plan->c_ring_at = at;
-  if (plan->c_ring) at += plan->c_ring_blocks * plan->c_block;
-  plan->b_scratch_at = at;
-  if (plan->b == GRB_GPU_B_CONSTANT || (b_streams && plan->b_turned && !plan->keep_b))
-    at += plan->b_strip;
-  plan->c_scratch_at = at;
-  if (plan->c_turned && !plan->keep_c) at += plan->c_strip;
-  plan->workspace_at = at;
-  plan->block_bytes = at + grb_gpu_round((int64_t)wish->workspace(p, plan->width, wish->context));
+  cut->strips = (int)((cut->last - cut->first + cut->width - 1) / cut->width);
+  cut->b_strip = grb_gpu_round(p->s.cols * cut->width * size);
+  cut->c_strip = grb_gpu_round(p->s.rows * cut->width * size);
+  cut->blocks = choose_blocks(cut, p, wish);
+  order_blocks(cut, &wish->s->chunks, cut->blocks);
+  cut->b_ring_strips = cut->blocks > 1 ? GRB_GPU_RING_B - 1 : GRB_GPU_RING_B;
+  if (cut->b_ring_strips > cut->strips) cut->b_ring_strips = cut->strips;
+  cut->c_ring_blocks = cut->blocks > 2 * GRB_GPU_RING_C ? cut->blocks / 4 : GRB_GPU_RING_C;
+  cut->c_block = grb_gpu_round((p->s.rows + cut->blocks - 1) / cut->blocks * cut->width * size);
+  bool b_streams = cut->b == GRB_GPU_B_HOST;
+  cut->b_ring = b_streams && (cut->b_turned || !cut->keep_b);
+  cut->c_ring = cut->c_turned || !cut->keep_c;
+  cut->b_ring_at = at;
+  if (cut->b_ring) at += cut->b_ring_strips * cut->b_strip;
+  cut->c_ring_at = at;
+  if (cut->c_ring) at += cut->c_ring_blocks * cut->c_block;
+  cut->b_scratch_at = at;
+  if (cut->b == GRB_GPU_B_CONSTANT || (b_streams && cut->b_turned && !cut->keep_b))
+    at += cut->b_strip;
+  cut->c_scratch_at = at;
+  if (cut->c_turned && !cut->keep_c) at += cut->c_strip;
+  cut->workspace_at = at;
+  cut->block_bytes = at + grb_gpu_round((int64_t)wish->workspace(p, cut->width, wish->context));
 }
 
-static int64_t all_bytes(const struct grb_gpu_plan *plan)
+static int64_t all_bytes(const struct grb_gpu_cut *cut)
 {
-  return plan->block_bytes + (plan->keep_b ? plan->strips * plan->b_strip : 0) +
-         (plan->keep_c ? plan->strips * plan->c_strip : 0);
+  return cut->block_bytes + (cut->keep_b ? cut->strips * cut->b_strip : 0) +
+         (cut->keep_c ? cut->strips * cut->c_strip : 0);
 }
 
-bool grb_gpu_plan_make(struct grb_gpu_plan *plan, const struct shunt_host_spmm *p,
-                       const struct grb_gpu_wish *wish)
+bool grb_gpu_cut_make(struct grb_gpu_cut *cut, const struct shunt_host_spmm *p,
+                      const struct grb_gpu_wish *wish)
 {
   const int64_t size = (int64_t)shunt_type_size(p->semiring.type);
   const int64_t granule = GRANULE_BYTES / size, columns = wish->last - wish->first;
   const bool can_keep_b = wish->may_keep_b && wish->b == GRB_GPU_B_HOST;
-  *plan = (struct grb_gpu_plan){.first = wish->first,
-                                .last = wish->last,
-                                .b = wish->b,
-                                .b_turned = grb_gpu_by_column(&p->b),
-                                .c_turned = grb_gpu_by_column(&p->c)};
-  plan->width =
-      wish->b == GRB_GPU_B_RESIDENT ? wish->resident_width : favourite_width(plan, wish, size);
+  *cut = (struct grb_gpu_cut){.first = wish->first,
+                              .last = wish->last,
+                              .b = wish->b,
+                              .b_turned = grb_gpu_by_column(&p->b),
+                              .c_turned = grb_gpu_by_column(&p->c)};
+  cut->width =
+      wish->b == GRB_GPU_B_RESIDENT ? wish->resident_width : favourite_width(cut, wish, size);
   /* C before B: a chain of products needs its results again, and has read B for the last time. */
   for (int what = 3; what >= 0; what--) {
-    plan->keep_c = what & 2;
-    plan->keep_b = what & 1;
-    if ((plan->keep_c && !wish->may_keep_c) || (plan->keep_b && !can_keep_b)) continue;
-    lay_out(plan, p, wish);
-    if (all_bytes(plan) <= wish->available) return true;
+    cut->keep_c = what & 2;
+    cut->keep_b = what & 1;
+    if ((cut->keep_c && !wish->may_keep_c) || (cut->keep_b && !can_keep_b)) continue;
+    lay_out(cut, p, wish);
+    if (all_bytes(cut) <= wish->available) return true;
   }
   if (wish->b == GRB_GPU_B_RESIDENT) return false;
   /* Strips by row are better wide; the others are narrow anyway. */
-  while (plan->width > granule) {
-    int64_t less = by_row(plan) ? plan->width * 7 / 8 / granule * granule : plan->width / 2;
-    plan->width = even_width(columns, less > granule ? less : granule, granule);
-    lay_out(plan, p, wish);
-    if (all_bytes(plan) <= wish->available) return true;
+  while (cut->width > granule) {
+    int64_t less = by_row(cut) ? cut->width * 7 / 8 / granule * granule : cut->width / 2;
+    cut->width = even_width(columns, less > granule ? less : granule, granule);
+    lay_out(cut, p, wish);
+    if (all_bytes(cut) <= wish->available) return true;
   }
   return false;
 }

@@ -1,10 +1,10 @@
-/* frontier.c: C<M> = accum (C, F * A) and C<!M>, where F has few rows: a step of as many searches of
-   one graph (kernels/semiring/frontier/frontier_kernels.h).  F and M are by row, and sparse or bitmaps; A is
-   sparse, pushed from where it is by row, pulled from where it is by column.  */
+/* frontier.c: C<M> = accum (C, F * A) and C<!M>, where F has few rows: a step of as many searches
+   of one graph (kernels/semiring/frontier/frontier_kernels.h).  F and M are by row, and sparse or
+   bitmaps; A is sparse, pushed from where it is by row, pulled from where it is by column.  */
 
 #include "backend/graphblas/commit.h"
 #include "backend/graphblas/engine.h"
-#include "backend/graphblas/frontier_cost.h"
+#include "backend/graphblas/frontier/frontier_cost.h"
 #include "backend/graphblas/mask.h"
 #include "backend/graphblas/memory.h"
 

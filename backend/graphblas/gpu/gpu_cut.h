@@ -1,4 +1,4 @@
-/* gpu_plan.h: how a product is cut for one device, and what that needs of its memory.
+/* gpu_cut.h: how a product is cut for one device, and what that needs of its memory.
 
    Columns first <= j < last of B and C, in strips of `width` (the last one narrower), and
    each strip in `blocks` of rows, of B and of C:
@@ -24,8 +24,8 @@
            is and is turned on the device, into the strip that stays or one strip of scratch
 
    Pure functions; no device is touched.  */
-#ifndef SHUNT_GRAPHBLAS_GPU_PLAN_H
-#define SHUNT_GRAPHBLAS_GPU_PLAN_H
+#ifndef SHUNT_GRAPHBLAS_GPU_CUT_H
+#define SHUNT_GRAPHBLAS_GPU_CUT_H
 
 #include <stddef.h>
 
@@ -38,7 +38,7 @@ enum { GRB_GPU_RING_B = 3, GRB_GPU_RING_C = 2 };
 /* Where B comes from. */
 enum grb_gpu_b { GRB_GPU_B_HOST, GRB_GPU_B_RESIDENT, GRB_GPU_B_CONSTANT };
 
-struct grb_gpu_plan {
+struct grb_gpu_cut {
   int64_t first, last, width;
   int strips, blocks; /* blocks: a power of two, GRB_GPU_CHUNKS at most */
   enum grb_gpu_b b;
@@ -66,28 +66,28 @@ struct grb_gpu_wish {
 };
 
 /* False: it does not fit, however narrow the strips. */
-bool grb_gpu_plan_make(struct grb_gpu_plan *plan, const struct shunt_host_spmm *p,
-                       const struct grb_gpu_wish *wish);
+bool grb_gpu_cut_make(struct grb_gpu_cut *cut, const struct shunt_host_spmm *p,
+                      const struct grb_gpu_wish *wish);
 
 static inline int64_t grb_gpu_round(int64_t bytes)
 {
   return (bytes + 255) / 256 * 256;
 }
 /* Columns of strip s begin at (end before) ... */
-static inline int64_t grb_gpu_strip_first(const struct grb_gpu_plan *plan, int s)
+static inline int64_t grb_gpu_strip_first(const struct grb_gpu_cut *cut, int s)
 {
-  return plan->first + s * plan->width;
+  return cut->first + s * cut->width;
 }
-static inline int64_t grb_gpu_strip_last(const struct grb_gpu_plan *plan, int s)
+static inline int64_t grb_gpu_strip_last(const struct grb_gpu_cut *cut, int s)
 {
-  int64_t end = plan->first + (s + 1) * plan->width;
-  return end < plan->last ? end : plan->last;
+  int64_t end = cut->first + (s + 1) * cut->width;
+  return end < cut->last ? end : cut->last;
 }
 
 /* The block at place i of `rows` rows begins at */
-static inline int64_t grb_gpu_block_first(const struct grb_gpu_plan *plan, int64_t rows, int i)
+static inline int64_t grb_gpu_block_first(const struct grb_gpu_cut *cut, int64_t rows, int i)
 {
-  return rows * i / plan->blocks;
+  return rows * i / cut->blocks;
 }
 
 #endif

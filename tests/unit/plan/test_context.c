@@ -1,0 +1,151 @@
+/* test_context.c: what is kept of a CUDA context: made once, beside another thread's capture,
+   found by the context's id, and by no forked child.  The runtime is cache_runtime.h's.  */
+#include <cuda.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/cublas/cublaslt.h"
+#include "backend/plan/context.h"
+#include "backend/plan/tune_machine.h"
+#include "tests/unit/check.h"
+#include "tests/unit/plan/cache_runtime.h"
+
+/* ---- what is around ------------------------------------------------------------------------- */
+
+static unsigned long long current = 1; /* the context */
+static bool no_device, no_pool;
+static int pools, asked_machine, opened;
+static size_t range_bytes;
+
+static CUresult context_id(CUcontext c, unsigned long long *id)
+{
+  return (void)c, *id = current, current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **f, unsigned version,
+                                             unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *found)
+{
+  CUresult (*const known)(CUcontext, unsigned long long *) = context_id;
+  (void)version, (void)flags;
+  memcpy(f, &known, sizeof *f);
+  *found = strcmp(name, "cuCtxGetId") == 0 ? cudaDriverEntryPointSuccess
+                                           : cudaDriverEntryPointSymbolNotFound;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int *device)
+{
+  return *device = 0, no_device ? cudaErrorNoDevice : cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr what, int device)
+{
+  (void)what, (void)device;
+  return *value = 90, cudaSuccess;
+}
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *props)
+{
+  UNSAFE();
+  (void)props;
+  if (no_pool) return cudaErrorMemoryAllocation;
+  pools++;
+  return *pool = NULL, cudaSuccess;
+}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+  return (void)pool, cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t s, enum cudaStreamCaptureStatus *status)
+{
+  return (void)s, *status = cudaStreamCaptureStatusNone, cudaSuccess;
+}
+bool shunt_device_uuid(int ordinal, unsigned char uuid[16])
+{
+  return (void)ordinal, (void)uuid, false; /* no table of processes */
+}
+bool shunt_device_range(const void *p, const void **base, size_t *bytes)
+{
+  *base = p, *bytes = range_bytes;
+  return range_bytes > 0;
+}
+void shunt_tune_machine(int device)
+{
+  (void)device;
+  asked_machine++;
+}
+bool shunt_cublaslt_is_loaded(void)
+{
+  return false;
+}
+struct shunt_cublaslt *shunt_cublaslt_open(const char *beside)
+{
+  (void)beside;
+  opened += !disturbs();
+  return NULL;
+}
+
+/* ---- cases -------------------------------------------------------------------------------- */
+
+static void test_made(void)
+{
+  check(shunt_context_find() == NULL, "nothing is kept of a context at first");
+  captured_elsewhere = true;
+  no_pool = true;
+  check(shunt_context_make() == NULL && shunt_context_find() == NULL, "a failure leaves nothing");
+  no_pool = false, no_device = true;
+  check(shunt_context_make() == NULL, "wherever it comes");
+  no_device = false;
+  struct shunt_context *e = shunt_context_make();
+  check(e != NULL && disturbed == 0, "made beside another thread's capture: %d calls disturb it",
+        disturbed);
+  if (!e) return;
+  check(capture_mode == cudaStreamCaptureModeGlobal, "and the thread's own mode is as before");
+  check(shunt_context_find() == e && shunt_context_make() == e && asked_machine == 1, "once");
+  shunt_context_open(e, ~(uint32_t)0);
+  shunt_context_open(e, ~(uint32_t)0);
+  check(opened == 1 && disturbed == 0 && !e->gemm, "cuBLASLt is looked for once, beside it, too");
+  check(!shunt_context_release_memory(), "there is nothing to give back");
+  current = 2;
+  check(shunt_context_find() == NULL, "another context is another");
+  struct shunt_context *second = shunt_context_make();
+  check(second && second != e && second->id == 2, "with its own");
+  current = 0;
+  check(shunt_context_find() == NULL && shunt_context_make() == NULL, "none without a context");
+  current = 1;
+  check(shunt_context_find() == e, "the first is as it was");
+  captured_elsewhere = false;
+}
+
+static void test_forgotten(void)
+{
+  struct shunt_lookup l;
+  static char memory[3];
+  const struct shunt_key key = {.columns = memory, .values = memory + 1, .rows = 8};
+  struct shunt_context *e = shunt_context_find();
+  for (int i = 0; i < 2; i++) shunt_cache_look_up(e->cache, &key, &l);
+  range_bytes = 0;
+  shunt_context_forget_memory(memory);
+  shunt_context_forget_memory(NULL);
+  shunt_cache_look_up(e->cache, &key, &l);
+  check(l.calls == 3, "memory that is not the device's is none of ours");
+  range_bytes = sizeof memory;
+  shunt_context_forget_memory(memory);
+  shunt_cache_look_up(e->cache, &key, &l);
+  check(l.calls == 1, "matrices in memory that is freed are forgotten");
+}
+
+static void test_fork(void)
+{
+  int status = 1;
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) _exit(shunt_context_find() != NULL);
+  waitpid(child, &status, 0);
+  check(status == 0, "a forked child finds none of its parent's");
+}
+
+int main(void)
+{
+  test_made();
+  test_forgotten();
+  test_fork();
+  return check_finish();
+}
