@@ -227,13 +227,15 @@ SHUNT_API shunt_status shunt_attention(const struct shunt_packed *p, float scale
 /* ---- integers ------------------------------------------------------------------------------ */
 
 /* Products of integers, by the tensor cores too: the rules above hold, but for "Numbers".  A sparse
-   matrix of 16-, 8- or 4-bit integers is packed as V x 1 column vectors (V = 8, 4 or 2).  Sums are
-   int32 and wrap: what comes out is the true sum modulo 2^32, the same bits in either place.  A sum
-   of k products (of an SpMM the entries of a row, of an SDDMM the columns of its operands) cannot
-   leave int32 while k is at most
+   matrix of 16-, 12-, 8- or 4-bit integers is packed as V x 1 column vectors (V = 8, 4 or 2).  Sums
+   are int32 and wrap: what comes out is the true sum modulo 2^32, the same bits in either place.  A
+   sum of k products (of an SpMM the entries of a row, of an SDDMM the columns of its operands)
+   cannot leave int32 while k is at most
 
      bits    16 x 16   16 x 8   16 x 4    8 x 8     8 x 4      4 x 4
      k             1      511     8191   131071   2097151   33554431     (2^31 - 1) / 2^(bits - 2)
+     bits             12 x 8   12 x 4
+     k                  8191   131071
 
    and beyond that while k times the largest products stays below 2^31.
 
@@ -279,10 +281,11 @@ SHUNT_API shunt_status shunt_quantise(const struct shunt_tensor *from, enum shun
 
 struct shunt_packed_integers;
 
-/* As shunt_pack.  bits: 16 of a matrix of SHUNT_I16; 8 of SHUNT_I8 or SHUNT_U8; 4 of SHUNT_I8 whose
-   values are -8 .. 7 (SHUNT_E_INPUT if not).  height: V, 8, 4 or 2; 0: the largest at which three
-   of four places of the vectors are entries, else 2.  The others cost memory, and zeros to
-   multiply.  a->values may be NULL: zeros.  Freed by shunt_packed_integers_free.  */
+/* As shunt_pack.  bits: 16 or 12 of a matrix of SHUNT_I16; 8 of SHUNT_I8 or SHUNT_U8; 4 of
+   SHUNT_I8.  Values of 12 bits are -2048 .. 2047, of 4 bits -8 .. 7 (SHUNT_E_INPUT if not).
+   height: V, 8, 4 or 2; 0: the largest at which three of four places of the vectors are entries,
+   else 2.  The others cost memory, and zeros to multiply.  a->values may be NULL: zeros.  Freed by
+   shunt_packed_integers_free.  */
 SHUNT_API shunt_status shunt_pack_integers(const struct shunt_csr *a, enum shunt_place where,
                                            int bits, int height, shunt_stream stream,
                                            struct shunt_packed_integers **out);
@@ -320,7 +323,7 @@ SHUNT_API shunt_status shunt_integer_sddmm(const struct shunt_packed_integers *p
    type, however many entries the row has, or less where sums over the row, times integers of bits_b
    bits (16, 8 or 4: of the B that comes next), could leave int32 otherwise; they cannot in rows of
    up to 2^(31 - bits_b) entries.  scores: results of f32; aligned to 16 bytes.  values: `places`
-   integers of P's bits (16 or 8), aligned to 256 bytes; NULL: P's own.  row_scales: a float for
+   integers of P's bits (not 4), aligned to 256 bytes; NULL: P's own.  row_scales: a float for
    each of P's rows, which shunt_scaling takes: 0 for a row without entries; NaN, beside integers of
    0, for a row with a NaN or +Inf, or of -Inf alone.  */
 SHUNT_API shunt_status shunt_integer_softmax(const struct shunt_packed_integers *p, float scale,

@@ -53,14 +53,15 @@ cusparseStatus_t shunt_entry_buffer_size(const struct shunt_original *o,
                                          const struct shunt_problem *p, cusparseStatus_t status,
                                          size_t *bytes, cudaStream_t stream);
 
-/* A preprocess of the original's has succeeded, of what m describes; NULL: it is not understood.
-   The number of the epoch that begins; 0: none, as the call was not by name (original.h); or none
-   of this matrix from then on, as it was captured, or may have been (preprocess_epoch.h).  */
+/* The original's preprocess of what m describes has succeeded; m NULL: it is not understood.
+   Returns the number of the epoch that begins.  0: none begins, as the call was not by name
+   (original.h); or this matrix has none from now on, as the call was captured, or may have been
+   (preprocess_epoch.h).  */
 uint64_t shunt_entry_begin_epoch(cusparseConstSpMatDescr_t matrix,
                                  const struct shunt_preprocessed *m, bool by_name,
                                  cudaStream_t stream);
 
-/* preprocess' answer for p: of a problem that only Shunt takes, success. */
+/* preprocess' answer for p: success if only Shunt takes such problems. */
 cusparseStatus_t shunt_entry_preprocessed(const struct shunt_original *o,
                                           const struct shunt_problem *p, cusparseStatus_t status);
 

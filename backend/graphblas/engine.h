@@ -4,7 +4,7 @@
 
 #include "backend/graphblas/product.h"
 #include "kernels/semiring/frontier/frontier_kernels.h"
-#include "kernels/semiring/semiring_masked.h"
+#include "kernels/semiring/masked/masked.h"
 
 /* Does a list in SHUNT_ROUTES say that costs do not count? */
 bool grb_engine_forced(void);

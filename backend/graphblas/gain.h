@@ -6,7 +6,7 @@
 #ifndef SHUNT_GRAPHBLAS_GAIN_H
 #define SHUNT_GRAPHBLAS_GAIN_H
 
-#include "kernels/semiring/semiring_masked.h"
+#include "kernels/semiring/masked/masked.h"
 
 struct grb_gain {
   double original_us, host_us; /* 0: nothing like it was measured */

@@ -1,5 +1,5 @@
 /* masked_dot.c: C<M> = accum (C, A * B) with sparse A, B and M: a dot product of two sparse rows
-   for each entry of M that counts (kernels/semiring/semiring_masked.h).
+   for each entry of M that counts (kernels/semiring/masked/masked.h).
 
    T exists where M does and row i of A meets column j of B.  With M by row the kernel wants rows of
    op(A) and of op(B)'; with M by column all is transposed, rows of op(B)' come first, and FIRST and
@@ -50,18 +50,20 @@ static struct shunt_verdict choose(struct grb_product *p)
   SHUNT_DECLINE_IF(p->settings.complement, SHUNT_R_MASK);
   GRB_CONTINUE(grb_mask_read_sparse(p));
   const struct shunt_masked_dot x = product(p);
-  const double reads = shunt_masked_dot_reads(&x);
+  const double entries = (double)x.m.nnz;
+  /* What is made of A and B before the first dot product. */
+  const double made = (double)x.a.nnz + (double)x.b.nnz + (double)x.a.cols;
+  const double worth_a_row = 5; /* entries of a row; GraphBLAS merges shorter ones as fast */
+  const double pays = made / entries - 4;
+  const double enough = pays > worth_a_row ? pays : worth_a_row; /* reads an entry */
+  const double reads = shunt_masked_dot_reads(&x, enough);
   p->work = (int64_t)reads;
   p->gain = grb_gain_masked_dot(&x, reads);
   if (grb_engine_forced()) return SHUNT_VERDICT(SHUNT_FITS);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
-  /* What is made of A and B before the first dot product. */
-  const double made = (double)x.a.nnz + (double)x.b.nnz + (double)x.a.cols;
-  const double worth_a_mark = 5; /* entries of a row; GraphBLAS merges shorter ones as fast */
-  SHUNT_DECLINE_IF(reads + 4 * (double)x.m.nnz < made, SHUNT_R_SLOWER);
-  SHUNT_DECLINE_IF(reads < worth_a_mark * (double)x.m.nnz, SHUNT_R_SLOWER);
+  SHUNT_DECLINE_IF(reads < enough * entries, SHUNT_R_SLOWER);
   /* GraphBLAS adds up rows of op(B) instead, where these are by row. */
-  const double terms = shunt_masked_dot_terms(&x), few = 4 * (double)x.m.nnz;
+  const double terms = shunt_masked_dot_terms(&x), few = 4 * entries;
   SHUNT_DECLINE_IF(terms >= 0 && terms < few, SHUNT_R_SLOWER);
   return SHUNT_VERDICT(SHUNT_FITS);
 }

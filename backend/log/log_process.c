@@ -3,9 +3,9 @@
      # process <TAB> started=T <TAB> seconds=S <TAB> rank=N <TAB> us=N <TAB> first=T <TAB> last=T
        <TAB> space=N <TAB> block=ID <TAB> host=NAME
 
-   started, first, last: since 1970, of the process and of its calls; seconds: of its life so far; us:
-   what its calls took; space: the pid namespace, as two containers may have one host's name; block:
-   of later reports with the same, the last one counts.  */
+   started, first, last: since 1970, of the process and of its calls; seconds: of its life so far;
+   us: what its calls took; space: the pid namespace, as two containers may have one host's name;
+   block: of later reports with the same, the last one counts.  */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>

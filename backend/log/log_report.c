@@ -29,7 +29,7 @@ static _Atomic int64_t started; /* when the first call came */
 static atomic_flag writing = ATOMIC_FLAG_INIT;
 static char own[PATH_MAX]; /* this process' file; "": none yet.  By who is writing */
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------------------------- */
 
 static bool is_folder(const char *path)
 {
@@ -111,7 +111,7 @@ static bool has_own(void)
   return expand(whole, path) && claim(path);
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------- */
 
 /* In one go, where the system takes it in one. */
 static bool write_all(int file, const char *text, size_t bytes)
@@ -163,7 +163,7 @@ static void write_report(bool at_end)
   errno = saved_errno;
 }
 
-/* ---- when ------------------------------------------------------------------------------------ */
+/* ---- when ---------------------------------------------------------------------------------- */
 
 static int64_t now_ns(void)
 {
@@ -218,7 +218,7 @@ __attribute__((destructor)) static void write_at_end(void)
   atomic_flag_clear(&writing);
 }
 
-/* ---- fork ------------------------------------------------------------------------------------ */
+/* ---- fork ---------------------------------------------------------------------------------- */
 
 /* What the parent counted is the parent's to tell. */
 static void forget_in_child(void)

@@ -28,7 +28,7 @@ static shunt_status check(const struct attention *x)
       !shunt_tensor_fits(x->v, x->q, x->p->v.cols, x->q->cols, 0) ||
       !shunt_tensor_fits(x->o, x->q, x->p->v.rows, x->q->cols, 1))
     return SHUNT_E_ARGUMENT;
-  if (x->p->v.bits != 16 && x->p->v.bits != 8) return SHUNT_E_UNSUPPORTED;
+  if (x->p->v.bits == 4) return SHUNT_E_UNSUPPORTED;
   if ((x->bits_qk != 8 && x->bits_qk != 4) || (x->bits_v != 8 && x->bits_v != 4))
     return SHUNT_E_UNSUPPORTED;
   return x->q->cols <= INT32_MAX - 1024 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;

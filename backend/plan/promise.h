@@ -18,9 +18,9 @@
    until bufferSize is asked again.  What may be forgotten is only what the same question would have
    for an answer again: both parts are functions of the problem.  So these stay for good:
 
-     less than the whole of what Shunt wants   memory was short, or the stream captured
-     void promises
-     all of an original that was seen to ask for more than before
+     those of less than Shunt wants   memory was short, or the stream captured
+     void ones
+     all of an original that has asked for more than before
 
    Where they fill a set of the table, its other problems run without a workspace.
 

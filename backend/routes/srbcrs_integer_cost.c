@@ -13,7 +13,7 @@ static int64_t mean_strides(const struct shunt_srbcrs *v, int64_t vectors)
 /* Two accumulators for a sum are most that 64 columns leave registers for. */
 static int widest_of(const struct shunt_srbcrs *v, int64_t vectors, int bits_b)
 {
-  if (bits_b == 16 || (v->bits == 16 && bits_b == 8)) return 64;
+  if (bits_b == 16 || (v->bits > 8 && bits_b == 8)) return 64;
   return mean_strides(v, vectors) <= 3 ? 64 : 128;
 }
 

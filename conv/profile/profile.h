@@ -48,7 +48,7 @@ shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_prof
 /* The long profile of `shunt inspect` (host only): shares of the structures that formats use.
    Tiles are counted in conv/tile/tile_conv.h.  */
 struct shunt_structure {
-  double fill[3]; /* nnz / (V x nonzero aligned V x 1 vectors), V = 8, 4, 2 */
+  double fill[3];         /* nnz / (V x nonzero aligned V x 1 vectors), V = 8, 4, 2 */
   double strip_occupancy; /* mean share of non-empty rows in a 64-wide vertical strip */
 };
 shunt_status shunt_structure_csr_host(const struct shunt_csr *a, struct shunt_structure *out);

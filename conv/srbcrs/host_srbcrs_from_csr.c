@@ -73,6 +73,13 @@ static int value_of(const struct shunt_csr *a, int64_t entry)
                                     : ((const int8_t *)a->values)[entry];
 }
 
+static void put_nibble(uint8_t *row, int64_t at, unsigned x)
+{
+  uint8_t *byte = row + at % 16;
+  const int shift = (int)(at / 16) * 4;
+  *byte = (uint8_t)((*byte & ~(15u << shift)) | (x & 15u) << shift);
+}
+
 static void put_value(const struct shunt_srbcrs *v, int r, int64_t slot, int x)
 {
   const int64_t stride = slot / STRIDE, at = slot % STRIDE;
@@ -82,10 +89,11 @@ static void put_value(const struct shunt_srbcrs *v, int r, int64_t slot, int x)
   } else if (v->bits == 16) {
     rows[r * STRIDE + at] = (uint8_t)x;
     rows[(v->height + r) * STRIDE + at] = (uint8_t)((unsigned)x >> 8);
+  } else if (v->bits == 12) {
+    rows[r * STRIDE + at] = (uint8_t)x;
+    put_nibble(rows + v->height * STRIDE + r * STRIDE / 2, at, (unsigned)x >> 8);
   } else {
-    uint8_t *byte = rows + r * STRIDE / 2 + at % 16;
-    const int shift = (int)(at / 16) * 4;
-    *byte = (uint8_t)((*byte & ~(15u << shift)) | ((unsigned)x & 15u) << shift);
+    put_nibble(rows + r * STRIDE / 2, at, (unsigned)x);
   }
 }
 
@@ -108,7 +116,7 @@ static int take(struct group *k, int64_t column)
   for (int r = 0; r < v->height; r++) {
     if (k->at[r] >= k->end[r] || column_of(k->a, k->at[r]) != column) continue;
     const int x = value_of(k->a, k->at[r]++);
-    if (v->bits == 4 && (x < -8 || x > 7)) return 0;
+    if (!shunt_srbcrs_holds(v, x)) return 0;
     v->masks[slot] |= (uint8_t)(1u << r);
     put_value(v, r, slot, x);
   }

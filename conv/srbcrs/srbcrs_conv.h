@@ -15,8 +15,9 @@ extern "C" {
 
 /* How a matrix is to be packed.  height: V, 2, 4 or 8.  share: each vector of a group is expected
    to hold at least so many entries, 1 .. height; height where all rows of each group have the
-   same columns.  It decides the memory only, not the result.  bits: of a packed value; 16 of a
-   matrix of int16, 8 of one of int8 or uint8, 4 of one of int8, whose values then are -8 .. 7.  */
+   same columns.  It decides the memory only, not the result.  bits: of a packed value; 16 or 12 of
+   a matrix of int16, 8 of one of int8 or uint8, 4 of one of int8; values of 12 bits are -2048 ..
+   2047, of 4 bits -8 .. 7.  */
 struct shunt_srbcrs_layout {
   int height, share, bits;
 };
@@ -65,6 +66,13 @@ int64_t shunt_srbcrs_strides(const struct shunt_csr *a, const struct shunt_srbcr
 SHUNT_SRBCRS_INLINE int64_t shunt_srbcrs_first_stride(int64_t before, int64_t g, int share)
 {
   return before / (SHUNT_SRBCRS_STRIDE * (int64_t)share) + g;
+}
+
+/* Can x, a value of a matrix, be a value of v? */
+SHUNT_SRBCRS_INLINE int shunt_srbcrs_holds(const struct shunt_srbcrs *v, int x)
+{
+  const int half = 1 << (v->bits - 1);
+  return v->bits == 16 || v->bits == 8 || (x >= -half && x < half);
 }
 
 #ifdef __cplusplus

@@ -43,8 +43,8 @@ struct window {
 
 __device__ __forceinline__ int16_t value_of(const pack_job &j, int64_t entry)
 {
-  return j.v.bits == 16 ? static_cast<const int16_t *>(j.values)[entry]
-                        : static_cast<const int8_t *>(j.values)[entry];
+  return j.v.bits > 8 ? static_cast<const int16_t *>(j.values)[entry]
+                      : static_cast<const int8_t *>(j.values)[entry];
 }
 
 // Slots 16 apart, of two lanes, share a byte: so each changes the word that has its nibble.
@@ -62,6 +62,7 @@ __device__ __forceinline__ void put_value(const struct shunt_srbcrs &v, int r, i
   uint8_t *rows = v.values + slot / kStride * v.height * kStride * v.bits / 8;
   if (v.bits == 4) return put_nibble(rows + r * kStride / 2, at, x);
   rows[r * kStride + at] = static_cast<uint8_t>(x);
+  if (v.bits == 12) put_nibble(rows + v.height * kStride + r * kStride / 2, at, x >> 8);
   if (v.bits == 16) rows[(v.height + r) * kStride + at] = static_cast<uint8_t>(x >> 8);
 }
 
@@ -124,8 +125,7 @@ template <class I> struct packer {
     const unsigned outside = ~__ballot_sync(kAll, lane < left && c < low + kStride);
     const int many = outside ? __ffs(outside) - 1 : 32;
     if (lane < many) {
-      if (c < low || c >= j.cols || (lane > 0 && c <= before) ||
-          (j.v.bits == 4 && (x < -8 || x > 7)))
+      if (c < low || c >= j.cols || (lane > 0 && c <= before) || !shunt_srbcrs_holds(&j.v, x))
         irregular = true;
       else {
         w.mask[c - low] |= 1u << r;

@@ -10,8 +10,8 @@
 static int can_be_packed(const struct shunt_csr *a, const struct shunt_srbcrs_layout *layout)
 {
   const int v = layout->height;
-  if (layout->bits != 16 && layout->bits != 8 && layout->bits != 4) return 0;
-  if (a->value_type != (layout->bits == 16 ? SHUNT_I16 : SHUNT_I8) &&
+  if (layout->bits != 16 && layout->bits != 12 && layout->bits != 8 && layout->bits != 4) return 0;
+  if (a->value_type != (layout->bits > 8 ? SHUNT_I16 : SHUNT_I8) &&
       !(a->value_type == SHUNT_U8 && layout->bits == 8))
     return 0;
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return 0;

@@ -28,6 +28,10 @@ static void put(const struct row *k, int64_t s, int q)
   rows[k->r * SHUNT_SRBCRS_STRIDE + at] = (uint8_t)q;
   if (k->v->bits == 16)
     rows[(k->v->height + k->r) * SHUNT_SRBCRS_STRIDE + at] = (uint8_t)((unsigned)q >> 8);
+  if (k->v->bits != 12) return;
+  uint8_t *byte = rows + k->v->height * SHUNT_SRBCRS_STRIDE + k->r * 16 + at % 16;
+  const int shift = (int)(at / 16) * 4;
+  *byte = (uint8_t)((*byte & ~(15u << shift)) | (unsigned)q >> 8 << shift);
 }
 
 /* What exp(x - most) is multiplied by where they add up to `sum`. */

@@ -34,10 +34,12 @@
      masks   [stride][32]      |13 15 14 15 .. |        bit r: row r has an entry there
 
    Of 16 bits, the low bytes of a stride stand before the high ones; of 4 bits, a byte has slots 16
-   apart, the two that a lane of the mma wants:
+   apart, the two that a lane of the mma wants; of 12 bits, the low bytes of a stride stand before
+   the high nibbles:
 
-     values  [stride][2][V][32]   | low bytes of row 0 | .. row 1 | .. | high bytes of row 0 | ..
-     values  [stride][V][16]      byte b of a row: | slot b + 16 | slot b |  (the low nibble)
+     16   [stride][2][V][32]   | low bytes of row 0 | .. row 1 | .. | high bytes of row 0 | ..
+      4   [stride][V][16]      byte b of a row: | slot b + 16 | slot b |  (the low nibble)
+     12   [stride] of 48 V     | low bytes, [V][32] | high nibbles, [V][16] |
 
    Products read columns and values alone.  The masks say which zeros are entries: with them CSR
    comes back exactly.  Columns of a group ascend.
@@ -68,8 +70,8 @@ struct shunt_srbcrs {
   int64_t rows, cols, nnz;
   int64_t groups;
   int height;            /* V: rows of a group */
-  int bits;              /* of a value: 16, 8 or 4 */
-  shunt_type value_type; /* SHUNT_I16, SHUNT_I8, or SHUNT_U8 of 8 bits */
+  int bits;              /* of a value: 16, 12, 8 or 4 */
+  shunt_type value_type; /* SHUNT_I16 of 16 and 12 bits, SHUNT_I8, or SHUNT_U8 of 8 bits */
   struct shunt_srbcrs_counts *counts;
   uint32_t *begin, *end; /* [groups] slots: the first one, and the one behind the last vector */
   uint32_t *columns;     /* [strides][32] */
@@ -95,9 +97,13 @@ static inline int shunt_srbcrs_value(const struct shunt_srbcrs *v, int r, int64_
     const int64_t high = low + (int64_t)v->height * SHUNT_SRBCRS_STRIDE;
     return (int16_t)(v->values[low] | v->values[high] << 8);
   }
-  const int64_t byte = (stride * v->height + r) * (SHUNT_SRBCRS_STRIDE / 2) + at % 16;
-  const int nibble = v->values[byte] >> at / 16 * 4 & 15;
-  return nibble < 8 ? nibble : nibble - 16;
+  /* Of a stride: bytes, and those before its nibbles. */
+  const int64_t all = (int64_t)v->height * SHUNT_SRBCRS_STRIDE * v->bits / 8;
+  const int64_t front = v->bits == 12 ? v->height * SHUNT_SRBCRS_STRIDE : 0;
+  const uint8_t *of_stride = v->values + stride * all;
+  const int nibble = of_stride[front + r * (SHUNT_SRBCRS_STRIDE / 2) + at % 16] >> at / 16 * 4 & 15;
+  const int high = nibble < 8 ? nibble : nibble - 16;
+  return v->bits == 12 ? high * 256 + of_stride[r * SHUNT_SRBCRS_STRIDE + at] : high;
 }
 
 #ifdef __cplusplus

@@ -42,6 +42,7 @@ extern "C" shunt_status shunt_srbcrs_integer_spmm_cuda(const struct shunt_srbcrs
                               static_cast<int>(p->b.cols),
                               {p->c, p->c_row_stride, wide, p->scaling}};
   if (v->bits == 16) return launch_integers_16(k, p->b.bits, shape, d, stream);
+  if (v->bits == 12) return launch_integers_12(k, p->b.bits, shape, d, stream);
   if (v->bits == 8) return launch_integers_8(k, p->b.bits, shape, d, stream);
   return launch_integers_4(k, p->b.bits, shape, d, stream);
 }

@@ -1,4 +1,4 @@
-// srbcrs_integer_spmm.cuh: SpMM over strides for operands of 16, 8 and 4 bits with scaled results.
+// srbcrs_integer_spmm.cuh: SpMM over strides for operands of 16, 12, 8 and 4 bits with scaled results.
 // The kernels of each width of A are compiled by themselves (srbcrs_integer_spmm_16.cu ..).
 #pragma once
 #include "kernels/srbcrs/srbcrs_scaling.cuh"
@@ -52,6 +52,9 @@ struct scaled_store {
 using scaled_arguments = arguments<scaled_store>;
 
 shunt_status launch_integers_16(const scaled_arguments &k, int bits_b,
+                                const struct shunt_srbcrs_shape *s, const struct shunt_device *d,
+                                cudaStream_t stream);
+shunt_status launch_integers_12(const scaled_arguments &k, int bits_b,
                                 const struct shunt_srbcrs_shape *s, const struct shunt_device *d,
                                 cudaStream_t stream);
 shunt_status launch_integers_8(const scaled_arguments &k, int bits_b,

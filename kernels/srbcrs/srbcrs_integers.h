@@ -12,6 +12,8 @@
 
      bits    16 x 16   16 x 8   16 x 4    8 x 8     8 x 4      4 x 4
      k             1      511     8191   131071   2097151   33554431     (2^31 - 1) / 2^(bits - 2)
+     bits             12 x 8   12 x 4
+     k                  8191   131071
 
    (65793 where A is SHUNT_U8 and B of 8 bits), and in 16 bits, where that is little, while k times
    the largest products stay below 2^31.  */

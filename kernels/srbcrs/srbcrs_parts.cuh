@@ -1,6 +1,6 @@
-// srbcrs_parts.cuh: integers of 16 and 4 bits as the bytes that the mma multiplies.
+// srbcrs_parts.cuh: integers of 16, 12 and 4 bits as the bytes that the mma multiplies.
 //
-// A 16-bit integer is two parts, x = 256 high + low, high signed and low not; a product of two such
+// One of 16 or 12 bits is two parts, x = 256 high + low, high signed and low not; a product of two such
 // is summed in three accumulators, by the weight of what they hold:
 //
 //     x y = 65536 high high + 256 (high low + low high) + low low
@@ -19,7 +19,7 @@ namespace srbcrs
 {
 
 // Parts of an integer, and accumulators for products of A's and B's parts.
-template <int Bits> constexpr int parts_of = Bits == 16 ? 2 : 1;
+template <int Bits> constexpr int parts_of = Bits > 8 ? 2 : 1;
 template <int BitsA, int BitsB> constexpr int weights_of = parts_of<BitsA> + parts_of<BitsB> - 1;
 
 // The low, or the high, bytes of the four 16-bit integers in two words.

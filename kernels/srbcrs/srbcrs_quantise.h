@@ -41,7 +41,7 @@ shunt_status shunt_quantise_host(const struct shunt_quantise *p);
      q(i, j) = c(i) e(i, j), rounded to the nearest, ties to even,   row_scales[i] = 1 / (c(i) s(i))
 
    so that the largest weight of a row is the integer c(i), however many entries share the row.
-   With L the greatest integer of v's value type and R = 2^(31 - bits_b)
+   With L the greatest integer of v's bits and type and R = 2^(31 - bits_b)
 
      c(i) = R / s(i), rounded down, but L at most and 1 at least
 
@@ -49,8 +49,8 @@ shunt_status shunt_quantise_host(const struct shunt_quantise *p);
    at most R entries: half of int32's range is left for what rounding adds.
 
    S: [strides][height][32] of f32, as shunt_srbcrs_sddmm_cuda writes them.  The integers are put
-   into v's values.  v->bits: 16 or 8; bits_b: 16, 8 or 4.  A row whose sum is no number (a NaN or
-   +Inf in it, or -Inf alone) gives zeros, since integers have no NaN, and NaN as its scale; one
+   into v's values.  v->bits: 16, 12 or 8; bits_b: 16, 8 or 4.  A row whose sum is no number (a NaN
+   or +Inf in it, or -Inf alone) gives zeros, since integers have no NaN, and NaN as its scale; one
    without entries gives 0.  */
 struct shunt_srbcrs_softmax {
   const float *scores;
@@ -68,14 +68,14 @@ shunt_status shunt_srbcrs_softmax_host(const struct shunt_srbcrs_softmax *p,
 /* L: the greatest weight. */
 static inline float shunt_srbcrs_largest(const struct shunt_srbcrs *v)
 {
-  return v->bits == 16 ? 32767 : v->value_type == SHUNT_U8 ? 255 : 127;
+  return v->bits > 8 ? (float)((1 << (v->bits - 1)) - 1) : v->value_type == SHUNT_U8 ? 255 : 127;
 }
 
 /* Are these operands of a softmax? */
 static inline shunt_status shunt_srbcrs_softmax_check(const struct shunt_srbcrs_softmax *p,
                                                       const struct shunt_srbcrs *v)
 {
-  if (v->bits != 16 && v->bits != 8) return SHUNT_E_UNSUPPORTED;
+  if (v->bits != 16 && v->bits != 12 && v->bits != 8) return SHUNT_E_UNSUPPORTED;
   if (p->bits_b != 16 && p->bits_b != 8 && p->bits_b != 4) return SHUNT_E_UNSUPPORTED;
   if (!p->scores || (uintptr_t)p->scores % 4) return SHUNT_E_ARGUMENT;
   return p->row_scales && (uintptr_t)p->row_scales % 4 == 0 ? SHUNT_OK : SHUNT_E_ARGUMENT;

@@ -59,6 +59,11 @@ struct row_of_strides {
     uint8_t *rows = p.v.values + s * p.v.height * kStride * p.v.bits / 8;
     rows[r * kStride + lane] = static_cast<uint8_t>(q);
     if (p.v.bits == 16) rows[(p.v.height + r) * kStride + lane] = static_cast<uint8_t>(q >> 8);
+    if (p.v.bits != 12) return;
+    // Two lanes' nibbles are a byte.
+    const int upper = __shfl_down_sync(kAll, q, 16);
+    uint8_t *nibbles = rows + p.v.height * kStride + r * kStride / 2;
+    if (lane < 16) nibbles[lane] = static_cast<uint8_t>(q >> 8 | upper >> 8 << 4);
   }
   __device__ __forceinline__ bool is_entry(int64_t s) const
   {

@@ -6,8 +6,9 @@
 //     D[16 columns of C x 8 rows]  =  B^T[16 columns x 32 slots]  A^T[32 slots x 8 rows] + D
 //
 // A's operand is the format as it lies: lane (g, t), g = l / 4, t = l % 4, has row g of slots
-// 4t .. 4t + 3 and 4t + 16 .. 4t + 19, two words (four of 16 bits, one of 4); lanes with g >= V have
-// zeros.  B's is made of what srbcrs_gather.cuh gathers.  Of 16 bits each operand is two parts
+// 4t .. 4t + 3 and 4t + 16 .. 4t + 19, two words (four of 16 bits, three of 12, one of 4); lanes with
+// g >= V have zeros.  B's is made of what srbcrs_gather.cuh gathers.  Of more than 8 bits, each
+// operand is two parts
 // (srbcrs_parts.cuh), each pair of which is an mma of its own.
 //
 // Which column of C is which row of D is free: D's row g is column gX + i of C, its row g + 8 column
@@ -54,8 +55,9 @@ template <int BitsA> struct lane_lists {
 template <int BitsA, int Part>
 __device__ __forceinline__ void words_of_a(const lane_lists<BitsA> &l, uint32_t (&to)[2])
 {
-  if constexpr (BitsA == 4)
-    to[0] = bytes_of_low_nibbles(l.a[0]), to[1] = bytes_of_high_nibbles(l.a[0]);
+  constexpr int kNibbles = BitsA == 4 ? 0 : 2; // the word of them
+  if constexpr (BitsA == 4 || (BitsA == 12 && Part == 1))
+    to[0] = bytes_of_low_nibbles(l.a[kNibbles]), to[1] = bytes_of_high_nibbles(l.a[kNibbles]);
   else
     to[0] = l.a[2 * Part], to[1] = l.a[2 * Part + 1];
 }
@@ -88,18 +90,15 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
     const uint4 *columns = reinterpret_cast<const uint4 *>(p.v.columns + stride * kStride);
     lane_lists<BitsA> l = {{__ldg(columns + t), __ldg(columns + t + 4)}, {}};
     if (g >= p.v.height) return l;
-    // Words of a stride's row, of one part.
-    constexpr int kWords = BitsA == 4 ? 4 : 8;
-    const uint32_t *a = reinterpret_cast<const uint32_t *>(p.v.values) +
-                        (stride * kPartsA * p.v.height + g) * kWords + t;
-#pragma unroll
-    for (int i = 0; i < kPartsA; i++) {
-      const uint32_t *part = a + i * p.v.height * kWords;
-      if constexpr (BitsA == 4)
-        l.a[0] = word_of_a(part);
-      else
-        l.a[2 * i] = word_of_a(part), l.a[2 * i + 1] = word_of_a(part + 4);
-    }
+    // 32 slots of so many bits are as many words; those of whole bytes stand first.
+    const uint32_t *a =
+        reinterpret_cast<const uint32_t *>(p.v.values) + stride * p.v.height * BitsA;
+    const uint32_t *const nibbles = a + (BitsA == 12 ? p.v.height * 8 : 0) + g * 4 + t;
+    const uint32_t *const bytes = a + g * 8 + t, *const high = bytes + p.v.height * 8;
+    if constexpr (BitsA >= 8) l.a[0] = word_of_a(bytes), l.a[1] = word_of_a(bytes + 4);
+    if constexpr (BitsA == 16) l.a[2] = word_of_a(high), l.a[3] = word_of_a(high + 4);
+    if constexpr (BitsA == 12) l.a[2] = word_of_a(nibbles);
+    if constexpr (BitsA == 4) l.a[0] = word_of_a(nibbles);
     return l;
   }
 

@@ -104,6 +104,31 @@ static struct edges graph(const char *name)
   return e;
 }
 
+static const GrB_Index *degree_of;
+static int by_degree(const void *x, const void *y)
+{
+  const GrB_Index a = *(const GrB_Index *)x, b = *(const GrB_Index *)y;
+  if (degree_of[a] != degree_of[b]) return degree_of[a] < degree_of[b] ? -1 : 1;
+  return a < b ? -1 : a > b;
+}
+
+/* Renames nodes in ascending order of their edges, as LAGraph does before it counts triangles. */
+static void sort_nodes(struct edges *e)
+{
+  GrB_Index *degree = must(calloc(e->nodes + 1, sizeof *degree));
+  GrB_Index *order = must(malloc((e->nodes + 1) * sizeof *order));
+  GrB_Index *name = must(malloc((e->nodes + 1) * sizeof *name));
+  for (GrB_Index k = 0; k < e->count; k++) degree[e->i[k]]++;
+  for (GrB_Index i = 0; i < e->nodes; i++) order[i] = i;
+  degree_of = degree;
+  qsort(order, e->nodes, sizeof *order, by_degree);
+  for (GrB_Index i = 0; i < e->nodes; i++) name[order[i]] = i;
+  for (GrB_Index k = 0; k < e->count; k++) e->i[k] = name[e->i[k]], e->j[k] = name[e->j[k]];
+  free(degree);
+  free(order);
+  free(name);
+}
+
 /* The pattern with the value 1 for all, held by row. */
 static GrB_Matrix adjacency(const struct edges *e, GrB_Type type)
 {
@@ -184,6 +209,9 @@ static void products(const char *path)
   const char *name = file_name(path);
   GrB_Matrix s = adjacency(&e, GrB_BOOL), x = adjacency(&e, GrB_FP64);
   GrB_Matrix l = part_of(s, GrB_TRIL, -1), u = part_of(s, GrB_TRIU, 1), w = part_of(x, GrB_TRIU, 1);
+  sort_nodes(&e);
+  GrB_Matrix sorted = adjacency(&e, GrB_BOOL);
+  GrB_Matrix lower = part_of(sorted, GrB_TRIL, -1), upper = part_of(sorted, GrB_TRIU, 1);
   free(e.i);
   free(e.j);
   row(name, "C<S> = S S', plus.pair uint32", GrB_UINT32, GxB_PLUS_PAIR_UINT32, s, s, s,
@@ -196,8 +224,11 @@ static void products(const char *path)
   row(name, "C<U> = U L', plus.pair int64", GrB_INT64, GxB_PLUS_PAIR_INT64, u, u, l, GrB_DESC_ST1);
   row(name, "C<L> = L L, plus.pair int64", GrB_INT64, GxB_PLUS_PAIR_INT64, l, l, l, GrB_DESC_S);
   row(name, "C<U> = U U, plus.pair int64", GrB_INT64, GxB_PLUS_PAIR_INT64, u, u, u, GrB_DESC_S);
-  GrB_Matrix *all[] = {&s, &x, &l, &u, &w};
-  for (int i = 0; i < 5; i++) GrB_Matrix_free(all[i]);
+  row(name, "C<S> = L U, plus.pair int64", GrB_INT64, GxB_PLUS_PAIR_INT64, s, l, u, GrB_DESC_S);
+  row(name, "sorted C<L> = L U', plus.pair int64", GrB_INT64, GxB_PLUS_PAIR_INT64, lower, lower,
+      upper, GrB_DESC_ST1);
+  GrB_Matrix *all[] = {&s, &x, &l, &u, &w, &sorted, &lower, &upper};
+  for (int i = 0; i < 8; i++) GrB_Matrix_free(all[i]);
 }
 
 int main(int argc, char **argv)

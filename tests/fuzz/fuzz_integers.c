@@ -73,15 +73,21 @@ static void damage(struct matrix *m)
       m->offsets[take() % (m->a.rows + 1)] = odd[below(6)];
 }
 
+static int value_of(int bits)
+{
+  if (bits == 4) return below(16) - 8;
+  return bits == 12 ? take() * 16 - 2048 : take() * 257;
+}
+
 static void make_matrix(struct matrix *m)
 {
-  static const int widths[] = {16, 8, 4, 8};
+  static const int widths[] = {16, 8, 4, 12};
   struct shunt_csr *a = &m->a;
   m->bits = below(16) ? widths[below(4)] : take();
   *a = (struct shunt_csr){.rows = 1 + below(MOST_ROWS),
                           .cols = 1 + below(MOST_COLS),
                           .index_type = SHUNT_I32,
-                          .value_type = m->bits == 16 ? SHUNT_I16 : SHUNT_I8,
+                          .value_type = m->bits == 16 || m->bits == 12 ? SHUNT_I16 : SHUNT_I8,
                           .base = below(2)};
   if (m->bits == 8 && a->rows % 3 == 0) a->value_type = SHUNT_U8;
   m->offsets = room_for((size_t)(a->rows + 1) * sizeof *m->offsets);
@@ -93,7 +99,7 @@ static void make_matrix(struct matrix *m)
     const int count = below(MOST_IN_ROW);
     for (int64_t k = 0, j = below(8); k < count && j < a->cols; k++, j += 1 + below(6)) {
       m->columns[a->nnz] = (int32_t)j + a->base;
-      store(m, a->nnz++, m->bits == 4 ? below(16) - 8 : take() * 257);
+      store(m, a->nnz++, value_of(m->bits));
     }
   }
   m->offsets[a->rows] = (int32_t)a->nnz + a->base;
@@ -254,7 +260,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   struct matrix m = {0};
   struct shunt_packed_integers *p = NULL;
   make_matrix(&m);
-  const bool width = m.bits == 16 || m.bits == 8 || m.bits == 4;
+  const bool width = m.bits == 16 || m.bits == 12 || m.bits == 8 || m.bits == 4;
   const int height = below(16) ? heights[below(4)] : take();
   const bool tall = height == 0 || height == 2 || height == 4 || height == 8;
   const shunt_status s = shunt_pack_integers(&m.a, SHUNT_HOST, m.bits, height, NULL, &p);

@@ -14,6 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for source in $(listed backend/graphblas GRAPHBLAS_SOURCES) \
   $(listed kernels/semiring SEMIRING_HOST) \
+  $(listed kernels/semiring/masked SEMIRING_MASKED) \
   $(listed backend/options OPTION_SOURCES) $(listed backend/plan HOST_PLAN_SOURCES) \
   $(listed backend/plan libshunt_problem_la_SOURCES) $(listed backend/loader LOADER_SOURCES) \
   $(listed backend/routes NO_ROUTES_SOURCES) \

@@ -7,6 +7,7 @@ check_PROGRAMS = \
   %D%/native/test_native_refused %D%/options/test_options \
   %D%/plan/test_timeline %D%/semiring/test_semiring_bundles %D%/semiring/test_semiring_frontier \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
+  %D%/semiring/test_semiring_masked_reads \
   %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
   %D%/srbcrs/test_srbcrs \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
@@ -51,9 +52,12 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_semiring_test_semiring_frontier_LDFLAGS = \
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=free
 %C%_semiring_test_semiring_masked_LDADD = libshunt-semiring.la -lm
+%C%_semiring_test_semiring_masked_reads_SOURCES = %D%/semiring/test_semiring_masked_reads.c \
+  tests/graphblas/instructions.c
+%C%_semiring_test_semiring_masked_reads_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_masked_memory_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_masked_memory_LDFLAGS = \
-  -Wl,--wrap=malloc,--wrap=calloc,--wrap=free
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc,--wrap=free
 %C%_semiring_test_semiring_sddmm_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_spmm_LDADD = libshunt-semiring.la -lm
 

@@ -4,9 +4,9 @@
    take: one for all processes of a user on the device.  What is announced is what the device's pool
    has, as memory that a product gave back stays there.
 
-     begin    before a product: the limit is what the others leave, an equal share at least; residents
-              go, and the pool is trimmed, where there is more than that, or where another process'
-              own allocation has failed
+     begin    before a product: the limit is what the others leave, an equal share at least;
+              residents go, and the pool is trimmed, where there is more than that, or where
+              another process' own allocation has failed
      take     before an allocation that passes what was announced
      end      after the product: what the pool has is announced
 

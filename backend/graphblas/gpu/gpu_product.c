@@ -33,7 +33,7 @@ static void mark_present(const struct shunt_host_spmm *p, const int32_t *empty, 
 struct work {
   struct grb_gpu_view *view;
   struct grb_gpu_devices *devices;
-  pthread_mutex_t *notes;
+  pthread_mutex_t *residents_lock;
   struct grb_gpu_counts *counts;
   struct grb_gpu_shard *shard;
   struct grb_gpu_rows rows;
@@ -89,10 +89,10 @@ static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empt
     shard->run.device = &w->devices->device[i];
     shard->run.pages = &w->pages;
     if ((s = grb_gpu_enter(shard->run.device, &before)) != SHUNT_OK) return s;
-    pthread_mutex_lock(w->notes);
+    pthread_mutex_lock(w->residents_lock);
     grb_gpu_shard_find(shard, v, grb_gpu_share_begin(v->p, i, w->count),
                        grb_gpu_share_begin(v->p, i + 1, w->count));
-    pthread_mutex_unlock(w->notes);
+    pthread_mutex_unlock(w->residents_lock);
     grb_gpu_leave(before);
     missing |= !shard->s;
   }
@@ -107,11 +107,11 @@ static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empt
   for (int i = 0; s == SHUNT_OK && i < w->count; i++) {
     struct grb_gpu_shard *shard = &w->shard[i];
     if ((s = grb_gpu_enter(shard->run.device, &before)) != SHUNT_OK) return s;
-    pthread_mutex_lock(w->notes);
+    pthread_mutex_lock(w->residents_lock);
     s = grb_gpu_shard_make(shard, v, &w->rows, !(v->p->c.present && *empty_count > 0),
                            grb_gpu_share_begin(v->p, i, w->count),
                            grb_gpu_share_begin(v->p, i + 1, w->count));
-    pthread_mutex_unlock(w->notes);
+    pthread_mutex_unlock(w->residents_lock);
     shard->run_made = s == SHUNT_OK;
     if (shard->run_made) take_pins(w, shard);
     if (shard->run_made) s = grb_gpu_run_make(&shard->run);
@@ -180,12 +180,12 @@ static void clean_up(struct work *w, bool good)
     struct grb_gpu_shard *shard = &w->shard[i];
     if (!shard->run.device) continue;
     const bool entered = grb_gpu_enter(shard->run.device, &before) == SHUNT_OK;
-    pthread_mutex_lock(w->notes);
+    pthread_mutex_lock(w->residents_lock);
     give_pins_back(w->view, shard);
     if (good) count_shard(w->counts, shard);
     if (good && entered) grb_gpu_shard_keep(shard, w->view, &w->rows);
     grb_gpu_shard_release(shard);
-    pthread_mutex_unlock(w->notes);
+    pthread_mutex_unlock(w->residents_lock);
     if (entered) grb_gpu_leave(before);
   }
   if (w->has_rows) grb_gpu_rows_free(&w->rows);
@@ -202,12 +202,13 @@ static bool pins_were_stale(struct grb_gpu_view *v, const struct grb_gpu_shard *
 }
 
 static shunt_status product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,
-                            pthread_mutex_t *notes, struct grb_gpu_counts *counts, bool *stale)
+                            pthread_mutex_t *residents_lock, struct grb_gpu_counts *counts,
+                            bool *stale)
 {
   struct grb_gpu_shard shard[GRB_GPU_MOST_DEVICES];
   struct work w = {.view = v,
                    .devices = devices,
-                   .notes = notes,
+                   .residents_lock = residents_lock,
                    .counts = counts,
                    .shard = shard,
                    .count = count};
@@ -234,11 +235,11 @@ static shunt_status product(struct grb_gpu_view *v, struct grb_gpu_devices *devi
 }
 
 shunt_status grb_gpu_product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,
-                             pthread_mutex_t *notes, struct grb_gpu_counts *counts)
+                             pthread_mutex_t *residents_lock, struct grb_gpu_counts *counts)
 {
   bool stale = false;
-  shunt_status s = product(v, devices, count, notes, counts, &stale);
+  shunt_status s = product(v, devices, count, residents_lock, counts, &stale);
   if (!stale) return s;
   counts->stale_pins++;
-  return product(v, devices, count, notes, counts, &stale);
+  return product(v, devices, count, residents_lock, counts, &stale);
 }

@@ -13,11 +13,10 @@
 #include "backend/graphblas/gpu/gpu_engine.h"
 #include "backend/graphblas/gpu/shard.h"
 
-/* 1 <= count <= devices->count, and at most grb_gpu_pieces() of the product.  `notes` is locked
-   while the devices' lists of residents are read or written; it is not held by the caller.
-   `counts` is added to.  Statuses, and what they say about C, as grb_gpu_spmm's.  One
-   product at a time.  */
+/* 1 <= count <= devices->count, and at most grb_gpu_pieces() of the product.  `residents_lock` is
+   held while the devices' lists of residents are read or written, never by the caller.  `counts` is
+   added to.  Statuses, and what they say about C, as grb_gpu_spmm's.  One product at a time.  */
 shunt_status grb_gpu_product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,
-                             pthread_mutex_t *notes, struct grb_gpu_counts *counts);
+                             pthread_mutex_t *residents_lock, struct grb_gpu_counts *counts);
 
 #endif

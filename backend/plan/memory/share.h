@@ -11,12 +11,13 @@
    is announced before it is made, and is not made where the sum would pass the budget.  So the sum
    is within the budget at any time, but for what is being given back.
 
-   Where a program's own allocation fails, the others are asked to let go of all copies, for a while.
-   Those that keep something are waited for, 300 ms at most; once they keep nothing, 50 ms more.
-   One that makes no calls at that time, such as a rank that waits in a collective, hears of it with
-   its next one: who has not answered is not waited for again within 10 s.  (A thread that gives
-   copies back meanwhile could do so only in a CUDA context that the program may destroy under it,
-   and by calls that may wait for the device, where the collective waits for the process that asks.)
+   Where a program's own allocation fails, the others are asked to let go of all copies, for a
+   while.  Those that keep something are waited for, 300 ms at most; once they keep nothing, 50 ms
+   more.  One that makes no calls at that time, such as a rank that waits in a collective, hears of
+   it with its next one: who has not answered is not waited for again within 10 s.  (A thread that
+   gives copies back meanwhile could do so only in a CUDA context that the program may destroy under
+   it, and by calls that may wait for the device, where the collective waits for the process that
+   asks.)
 
    The table belongs to a user and is trusted only if no other could have written it.  Seats of
    processes that ended are free, whoever has their number now.  The last process removes the file.
@@ -48,7 +49,8 @@ void shunt_share_keep(struct shunt_share *s, int64_t kept);
 void shunt_share_want(struct shunt_share *s, int64_t bytes);
 /* All other processes are asked to let go; false: they keep nothing. */
 bool shunt_share_ask(struct shunt_share *s);
-/* Asks in round 0, and waits 5 ms.  False: nobody need be waited for, or has been for long enough. */
+/* Asks in round 0, and waits 5 ms.  False: nobody need be waited for, or has been for long
+   enough.  */
 bool shunt_share_await(struct shunt_share *s, int round);
 /* What the others keep. */
 int64_t shunt_share_others(struct shunt_share *s);

@@ -11,7 +11,7 @@
 
 enum { SHOWN = 16 };
 
-/* ---- the slowest -------------------------------------------------------------------------------- */
+/* ---- the slowest --------------------------------------------------------------------------- */
 
 static bool any_rank(const struct run_report *r)
 {
@@ -68,7 +68,7 @@ static double span_of(const struct report_process *p)
   return p->first > 0 && p->last >= p->first ? p->last - p->first : -1;
 }
 
-/* ---- the terminal ------------------------------------------------------------------------------- */
+/* ---- the terminal -------------------------------------------------------------------------- */
 
 static void print_process(const struct report_process *p, const struct report_slowest *s, FILE *to)
 {
@@ -96,7 +96,7 @@ void run_report_ranks_print(const struct run_report *r, FILE *to)
           tool_duration(s.median_us, median));
 }
 
-/* ---- the page ----------------------------------------------------------------------------------- */
+/* ---- the page ------------------------------------------------------------------------------ */
 
 static void put_process(const struct report_process *p, const struct report_slowest *s, FILE *to)
 {

@@ -15,7 +15,7 @@
    The library leaves a block for each process, and for each of its preload libraries there:
 
      # shunt report 2 pid=123 prog=python3
-     # process <TAB> started=1790000000.250 <TAB> seconds=12.500 <TAB> ...  (backend/log/log_process.c)
+     # process <TAB> started=1790000000.250 <TAB> ...                   (backend/log/log_process.c)
      call <TAB> route <TAB> reason <TAB> calls <TAB> saved_us <TAB> problem [<TAB> name=value]...
 
    call is the function's name, route "original" for a call that was not taken, saved_us "-" where

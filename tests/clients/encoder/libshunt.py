@@ -9,7 +9,7 @@ import ctypes as c
 F16, F32, I32, I16, U8 = 0, 2, 5, 8, 11
 ON_HOST, ON_DEVICE = 0, 1
 # Bits of the weights, of Q and K, of V.
-INTEGERS = {"16b-8b": (16, 8, 8), "8b-8b": (8, 8, 8), "8b-4b": (8, 4, 4)}
+INTEGERS = {"16b-8b": (16, 8, 8), "12b-8b": (12, 8, 8), "8b-8b": (8, 8, 8), "8b-4b": (8, 4, 4)}
 SCHEMES = ["fp16", "fp16 trio"] + list(INTEGERS)
 
 
@@ -80,7 +80,7 @@ class Attention:
         self.packed = c.c_void_p()
         info = IntegersInfo() if self.bits else Info()
         if self.bits:
-            pattern.value_type = I16 if self.bits[0] == 16 else U8
+            pattern.value_type = I16 if self.bits[0] > 8 else U8
             expect(lib.shunt_pack_integers(pattern, where, self.bits[0], 0, None, self.packed),
                    "shunt_pack_integers")
             lib.shunt_packed_integers_describe(self.packed, info)

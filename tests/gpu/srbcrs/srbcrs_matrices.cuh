@@ -28,7 +28,7 @@ inline int8_t value_of(Values kind, int64_t place, Random &r)
 }
 inline shunt_type stored_type(int bits)
 {
-  return bits == 16 ? SHUNT_I16 : SHUNT_I8;
+  return bits > 8 ? SHUNT_I16 : SHUNT_I8;
 }
 
 // A pattern as CSR on both sides, and room for its packed form.
@@ -77,7 +77,7 @@ struct Strides {
   }
   void put_value(int64_t entry, int64_t x)
   {
-    if (layout.bits == 16)
+    if (layout.bits > 8)
       ((int16_t *)values.host.data())[entry] = (int16_t)x;
     else
       values.host[(size_t)entry] = (char)x;
@@ -85,8 +85,8 @@ struct Strides {
   int64_t value(int64_t entry) const
   {
     if (host.value_type == SHUNT_U8) return (uint8_t)values.host[(size_t)entry];
-    return layout.bits == 16 ? ((const int16_t *)values.host.data())[entry]
-                             : (int8_t)values.host[(size_t)entry];
+    return layout.bits > 8 ? ((const int16_t *)values.host.data())[entry]
+                           : (int8_t)values.host[(size_t)entry];
   }
 
   // Packs on both sides; what is not written stays 0xee.

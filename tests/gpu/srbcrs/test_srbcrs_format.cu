@@ -51,6 +51,12 @@ static void test_irregular()
     k.values.upload();
     check(k.pack() && k.irregular() && k.inside(), "%d of four bits is irregular", x);
   }
+  for (int x : {-2049, 2048}) {
+    Strides wide(random_pattern(16, 100, 0.3, 1, 5), {4, 1, 12}, SHUNT_I32, 0, RANDOM_VALUES, 6);
+    wide.put_value(wide.host.nnz / 2, x);
+    wide.values.upload();
+    check(wide.pack() && wide.irregular() && wide.inside(), "%d of twelve bits is irregular", x);
+  }
   Strides k(random_pattern(64, 400, 0.3, 1, 5), {8, 8, 8}, SHUNT_I32, 0, RANDOM_VALUES, 6);
   check(k.pack() && k.irregular() && k.inside(), "rows that share less than planned have no room");
 }
@@ -71,7 +77,7 @@ static void test_declined()
 int main()
 {
   for (int height : {2, 4, 8})
-    for (int bits : {16, 8, 4}) test_same(height, bits);
+    for (int bits : {16, 12, 8, 4}) test_same(height, bits);
   test_skewed();
   test_irregular();
   test_declined();

@@ -14,8 +14,8 @@ struct Widths {
   int a, b;
   bool is_unsigned = false; // A
 };
-const Widths widths[] = {{16, 16}, {16, 8},      {16, 4},      {8, 8},
-                         {8, 4},   {8, 8, true}, {8, 4, true}, {4, 4}};
+const Widths widths[] = {{16, 16}, {16, 8}, {16, 4},      {12, 8},      {12, 4},
+                         {8, 8},   {8, 4},  {8, 8, true}, {8, 4, true}, {4, 4}};
 
 struct Case {
   int height;

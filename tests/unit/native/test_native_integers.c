@@ -17,7 +17,7 @@ enum { ROWS = 37, COLS = 61, DEPTH = 21, MOST = 64 };
 /* Aligned sets of `share` rows have one list of columns; values of so many bits. */
 static struct owned random_matrix(int share, int bits)
 {
-  const shunt_type type = bits == 16 ? SHUNT_I16 : SHUNT_I8;
+  const shunt_type type = bits > 8 ? SHUNT_I16 : SHUNT_I8;
   struct owned o = owned_new(ROWS, COLS, ROWS * COLS, SHUNT_I32, type, 1);
   unsigned char list[COLS] = {0};
   int64_t p = 0;
@@ -28,7 +28,7 @@ static struct owned random_matrix(int share, int bits)
       if (!list[j]) continue;
       const int x = (int)(random_next() % (1u << bits)) - (1 << (bits - 1));
       put(o.columns, SHUNT_I32, p, j + 1);
-      if (bits == 16)
+      if (bits > 8)
         ((int16_t *)o.a.values)[p++] = (int16_t)x;
       else
         ((int8_t *)o.a.values)[p++] = (int8_t)x;
@@ -110,9 +110,10 @@ static int product_right(const struct owned *o, const struct shunt_packed_intege
 
 static void test_products(void)
 {
-  static const int bits[][2] = {{16, 16}, {16, 8}, {16, 4}, {8, 8}, {8, 4}, {4, 4}};
+  static const int bits[][2] = {{16, 16}, {16, 8}, {16, 4}, {12, 8},
+                                {12, 4},  {8, 8},  {8, 4},  {4, 4}};
   for (int share = 1; share <= 8; share *= 2)
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < 8; k++) {
       struct owned o = random_matrix(share, bits[k][0]);
       struct shunt_packed_integers *p = NULL;
       struct shunt_packed_integers_info info = {0};
@@ -297,6 +298,7 @@ int main(void)
   test_bytes();
   test_sddmm();
   test_attention(16);
+  test_attention(12);
   test_attention(8);
   test_refused();
   test_faults();

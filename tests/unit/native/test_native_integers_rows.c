@@ -53,17 +53,21 @@ struct packed {
   uint8_t *weights;
 };
 
-static struct packed pack(const struct owned *o, shunt_type weights)
+static struct packed pack_bits(const struct owned *o, shunt_type weights, int bits)
 {
   struct packed k = {0};
   struct shunt_csr pattern = o->a;
-  const int bits = weights == SHUNT_I16 ? 16 : 8;
   pattern.value_type = weights;
   if (shunt_pack_integers(&pattern, SHUNT_HOST, bits, SET, NULL, &k.p) != SHUNT_OK) exit(3);
   k.scores = aligned_alloc(256, (k.p->places * 4 + 255) / 256 * 256);
   k.weights = aligned_alloc(256, (k.p->places * 2 + 255) / 256 * 256);
   for (size_t i = 0; i < k.p->places; i++) k.scores[i] = 0;
   return k;
+}
+
+static struct packed pack(const struct owned *o, shunt_type weights)
+{
+  return pack_bits(o, weights, weights == SHUNT_I16 ? 16 : 8);
 }
 
 static void drop(struct packed *k)
@@ -203,11 +207,11 @@ static double error_of_f16(const struct operands *k)
   return s == SHUNT_OK ? error_of(k, SHUNT_F16) : INFINITY;
 }
 
-static double error_of_integers(const struct operands *k, shunt_type weights, int bits_qk,
+static double error_of_integers(const struct operands *k, shunt_type weights, int bits, int bits_qk,
                                 int bits_v)
 {
   struct shunt_tensor t[4];
-  struct packed m = pack(&k->pattern, weights);
+  struct packed m = pack_bits(&k->pattern, weights, bits);
   describe(k, SHUNT_F32, t);
   const size_t bytes =
       shunt_integer_attention_workspace(m.p, bits_qk, bits_v, &t[0], &t[1], &t[2], &t[3]);
@@ -222,15 +226,16 @@ static void test_attention(int64_t entries, double spread)
 {
   struct operands k = operands_of(entries, spread);
   const double f16 = error_of_f16(&k);
-  const double of16 = error_of_integers(&k, SHUNT_I16, 8, 8);
-  const double of8 = error_of_integers(&k, SHUNT_U8, 8, 8);
-  const double of7 = error_of_integers(&k, SHUNT_I8, 8, 8);
-  check(f16 < 1e-3 && of16 < 0.035 && of8 < 0.04 && of7 < 0.06,
-        "%d entries a row, scores of deviation %g: error f16 %.1e, 16b-8b %.1e, 8b-8b %.1e, "
-        "signed %.1e",
-        (int)entries, spread, f16, of16, of8, of7);
-  const double values = error_of_integers(&k, SHUNT_U8, 8, 4);
-  const double all = error_of_integers(&k, SHUNT_U8, 4, 4);
+  const double of16 = error_of_integers(&k, SHUNT_I16, 16, 8, 8);
+  const double of8 = error_of_integers(&k, SHUNT_U8, 8, 8, 8);
+  const double of7 = error_of_integers(&k, SHUNT_I8, 8, 8, 8);
+  const double of12 = error_of_integers(&k, SHUNT_I16, 12, 8, 8);
+  check(f16 < 1e-3 && of16 < 0.035 && of12 < 0.035 && of8 < 0.04 && of7 < 0.06,
+        "%d entries a row, scores of deviation %g: error f16 %.1e, 16b-8b %.1e, 12b-8b %.1e, "
+        "8b-8b %.1e, signed %.1e",
+        (int)entries, spread, f16, of16, of12, of8, of7);
+  const double values = error_of_integers(&k, SHUNT_U8, 8, 8, 4);
+  const double all = error_of_integers(&k, SHUNT_U8, 8, 4, 4);
   check(values < 0.25 && all < 0.7, "8b-8b with V of 4 bits %.2f, 8b-4b %.2f", values, all);
   drop_operands(&k);
 }

@@ -1,5 +1,5 @@
-/* test_gpu_budget.c: what GraphBLAS' GPU engine takes is within the budget of all processes: two real
-   processes, a pool of the test's own, no device.  */
+/* test_gpu_budget.c: what GraphBLAS' GPU engine takes is within the budget of all processes: two
+   real processes, a pool of the test's own, no device.  */
 #include "backend/graphblas/gpu/budget.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { BUDGET = 1000 };
 static const unsigned char uuid[16] = {9};
 static char folder[] = "/tmp/shunt-budget-XXXXXX";
 
-/* ---- stand-ins ----------------------------------------------------------------------------------- */
+/* ---- stand-ins ----------------------------------------------------------------------------- */
 
 static uint64_t pool_has; /* memory that was given back stays in it until it is trimmed */
 static struct grb_gpu_device device;
@@ -73,12 +73,12 @@ static bool product(int64_t bytes, int64_t kept)
   return good;
 }
 
-/* ---- another process ------------------------------------------------------------------------------ */
+/* ---- another process ----------------------------------------------------------------------- */
 
 static int to_peer, from_peer;
 
-/* 't' takes 400 of the budget, 'k' keeps nothing, 'w' wants 300, 'a' asks all to let go, 'o': of the
-   others. */
+/* 't' takes 400 of the budget, 'k' keeps nothing, 'w' wants 300, 'a' asks all to let go, 'o': of
+   the others. */
 static int64_t tell(char what)
 {
   int64_t answer = -1;

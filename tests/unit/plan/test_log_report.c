@@ -36,7 +36,7 @@ static void pause_ms(int ms)
   nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------- */
 
 struct found {
   int files, blocks, lines, torn;
@@ -97,7 +97,7 @@ static int status_of(pid_t child)
   return status;
 }
 
-/* ---- tests --------------------------------------------------------------------------------------- */
+/* ---- tests --------------------------------------------------------------------------------- */
 
 /* Blocks of 100 KB, written at once. */
 static void test_together(void)

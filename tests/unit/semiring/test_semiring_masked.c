@@ -2,7 +2,8 @@
    random shapes, types, semirings and layouts, and over symmetric patterns.
 
      test_semiring_masked [cases]  */
-#include "kernels/semiring/semiring_masked.h"
+#include "kernels/semiring/masked/masked.h"
+#include "kernels/semiring/semiring_choice.h"
 #include "tests/unit/check.h"
 #include "tests/unit/semiring/semiring_random.h"
 
@@ -191,6 +192,103 @@ static void test_random(int64_t cases)
         (long long)cases);
 }
 
+/* ---- long and short rows -------------------------------------------------------------------- */
+
+/* Every row has an entry in about one of `rare` columns. */
+static struct shunt_sparse evenly(shunt_type t, int64_t rows, int64_t cols, int64_t rare)
+{
+  struct shunt_sparse s = {
+      .rows = rows, .cols = cols, .vectors = rows, .offset_bytes = 8, .index_bytes = 8};
+  int64_t *offsets = allocate((size_t)(rows + 1) * sizeof *offsets);
+  int64_t *indices = allocate((size_t)(rows * cols) * sizeof *indices);
+  for (int64_t i = 0; i < rows; i++) {
+    offsets[i] = s.nnz;
+    for (int64_t j = 0; j < cols; j++)
+      if (one_in(rare)) indices[s.nnz++] = j;
+  }
+  offsets[rows] = s.nnz;
+  s.offsets = offsets;
+  s.indices = indices;
+  s.iso = one_in(2);
+  s.values = random_elements(t, false, s.iso ? 1 : s.nnz);
+  return s;
+}
+
+/* Where B's rows are far longer they are marked, and A's scanned; rows of few entries are compared
+   with all.  Both with and without what this machine has for that.  */
+static void test_lengths(int cases)
+{
+  static const struct {
+    const char *what;
+    int64_t cols, rare_a, rare_b;
+  } kinds[] = {{"B's rows are longer", 600, 20, 2},
+               {"B's rows are far longer", 3000, 400, 2},
+               {"rows of few", 60, 8, 8},
+               {"A's rows are longer", 600, 2, 20}};
+  const int best = shunt_semiring_level();
+  for (int kind = 0; kind < 4; kind++) {
+    int bad = 0;
+    for (int i = 0; i < cases; i++) {
+      struct shunt_masked_dot p = {.semiring = random_semiring(), .threads = 1 + i % 4};
+      const shunt_type t = p.semiring.type;
+      p.a = evenly(t, 24, kinds[kind].cols, kinds[kind].rare_a);
+      p.b = evenly(t, 20, kinds[kind].cols, kinds[kind].rare_b);
+      p.m = evenly(t, 24, 20, 2);
+      shunt_semiring_limit(i % 2 ? 0 : best);
+      bad += !holds(&p);
+      free_sparse(&p.a);
+      free_sparse(&p.b);
+      free_sparse(&p.m);
+    }
+    check(bad == 0, "%s: %d products are right", kinds[kind].what, cases);
+  }
+  shunt_semiring_limit(best);
+}
+
+/* The same matrix held the other way. */
+static struct shunt_sparse turned(shunt_type t, const struct shunt_sparse *s)
+{
+  const size_t size = shunt_type_size(t);
+  struct shunt_sparse r = *s;
+  int64_t *offsets = allocate((size_t)(s->cols + 1) * sizeof *offsets);
+  int64_t *indices = allocate((size_t)s->nnz * sizeof *indices), n = 0;
+  char *values = allocate((size_t)(s->nnz + 1) * size);
+  memcpy(values, s->values, size);
+  for (int64_t k = 0; k < s->cols; k++) {
+    offsets[k] = n;
+    for (int64_t i = 0; i < s->rows; i++)
+      for (int64_t q = at(s->offsets, 8, i); q < at(s->offsets, 8, i + 1); q++) {
+        if (at(s->indices, 8, q) != k) continue;
+        if (!s->iso)
+          memcpy(values + (size_t)n * size, (const char *)s->values + (size_t)q * size, size);
+        indices[n++] = i;
+      }
+  }
+  offsets[s->cols] = n;
+  r.by_column = true, r.vectors = s->cols;
+  r.offsets = offsets, r.indices = indices, r.values = values;
+  return r;
+}
+
+/* C<M> = L U where U is L', held as L is: B is A, but by column. */
+static void test_turned(int cases)
+{
+  int bad = 0;
+  for (int i = 0; i < cases; i++) {
+    struct shunt_masked_dot p = {.semiring = random_semiring(), .threads = 1 + i % 4};
+    const shunt_type t = p.semiring.type;
+    const int64_t n = 1 + random_below(40);
+    p.m = symmetric(t, n);
+    p.a = evenly(t, n, n, 1 + random_below(6));
+    p.b = turned(t, &p.a);
+    bad += !holds(&p);
+    free_sparse(&p.m);
+    free_sparse(&p.a);
+    free_sparse(&p.b);
+  }
+  check(bad == 0, "B is A held the other way: %d products are right", cases);
+}
+
 /* ---- threads -------------------------------------------------------------------------------- */
 
 struct computed {
@@ -315,6 +413,8 @@ int main(int argc, char **argv)
   const int64_t cases = argc > 1 ? atoll(argv[1]) : 1000;
   test_by_hand();
   test_random(cases);
+  test_lengths(20);
+  test_turned(200);
   test_threads(24);
   test_failures();
   return check_finish();

@@ -41,17 +41,17 @@ static struct owned random_matrix(int64_t rows, int64_t cols, double density, in
 /* The same pattern with other values, of 16 or 4 bits. */
 static struct owned of_bits(const struct owned *o, int bits)
 {
-  static const int extremes[][4] = {{-32768, 32767, 0, -1}, {-8, 7, 0, -1}};
-  const shunt_type index = o->a.index_type, type = bits == 16 ? SHUNT_I16 : SHUNT_I8;
+  const int half = 1 << (bits - 1), extremes[] = {-half, half - 1, 0, -1};
+  const shunt_type index = o->a.index_type, type = bits > 8 ? SHUNT_I16 : SHUNT_I8;
   const size_t size = shunt_type_size(index);
   struct owned w = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, type, o->a.base);
   w.a.nnz = o->a.nnz;
   memcpy(w.offsets, o->offsets, (size_t)(o->a.rows + 1) * size);
   memcpy(w.columns, o->columns, (size_t)o->a.nnz * size);
   for (int64_t p = 0; p < o->a.nnz; p++) {
-    const int any = (int)(random_next() % (1u << bits)) - (1 << (bits - 1));
-    const int x = random_next() % 5 ? any : extremes[bits == 4][random_next() % 4];
-    if (bits == 16)
+    const int any = (int)(random_next() % (1u << bits)) - half;
+    const int x = random_next() % 5 ? any : extremes[random_next() % 4];
+    if (bits > 8)
       ((int16_t *)w.a.values)[p] = (int16_t)x;
     else
       ((int8_t *)w.a.values)[p] = (int8_t)x;
@@ -194,8 +194,8 @@ static void test_random(void)
 
 static void test_widths(void)
 {
-  static const int widths[] = {16, 4};
-  for (int w = 0; w < 2; w++)
+  static const int widths[] = {16, 12, 4};
+  for (int w = 0; w < 3; w++)
     for (int height = 2; height <= 8; height *= 2) {
       int trips = 1, rules = 1, bounds = 1;
       for (int n = 0; n < 24; n++) {

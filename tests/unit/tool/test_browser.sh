@@ -81,7 +81,8 @@ elif ! ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -rdynamic -o product \
 else
   libraries=$work/graphblas
   mkdir graphblas && cp "$SHUNT_GRAPHBLAS_SO" graphblas/libshunt-graphblas.so
-  SHUNT_ROUTES=host run real.html ./product && pages="$pages real"
+  SHUNT_ROUTES=host run real.html ./product && grep -q '<td data-name="Route">host' real.html &&
+    pages="$pages real"
   ok $? "a page of a real run of GraphBLAS"
 fi
 

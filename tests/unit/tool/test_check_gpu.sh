@@ -158,9 +158,11 @@ check "and each bar" '[ "$(grep -c "^dist2.*-faster .*1 passed" said)" = 7 ]'
 GAIN=1
 export GAIN
 on_two
-check "a bar fails where Shunt gains nothing" '[ "$(grep -c "^dist2.*-faster .*1 failed" said)" -ge 5 ]'
+check "a bar fails where Shunt gains nothing" \
+  '[ "$(grep -c "^dist2.*-faster .*1 failed" said)" -ge 5 ]'
 devices 1
 on_two
-check "on one device it is skipped" '[ "$(grep -c torchrun times)" = 0 ] && counted skipped=1 failed=0'
+check "on one device it is skipped" \
+  '[ "$(grep -c torchrun times)" = 0 ] && counted skipped=1 failed=0'
 check "an unknown phase is an error" '! check_gpu "" nothing; grep "unknown phase .nothing." said'
 finish

@@ -68,8 +68,8 @@ check "... by both together, and by the one that saved most" \
    json "a[\"saved_us_of_one\"] == 3000.5" &&
    json "[p[\"saved_us\"] for p in a[\"processes\"]] == [3000.5] * 2"'
 check "... on the terminal, too" \
-  'run sh -c "cat; cat" 2>&1 |
-   grep -q "6.00 ms saved (estimated), the sum over processes; one saved 3.00 ms at most"'
+  'run sh -c "cat; cat" >said 2>&1 &&
+   grep -q "6.00 ms saved (estimated), the sum over processes; one saved 3.00 ms at most" said'
 check "and of which calls that is not known" 'on_page "Of 14 taken calls it is not known"'
 check "how it is known" 'on_page "What is called estimated is not measured" &&
   on_page "up to a factor of 1.31 off" && on_page "original known to a factor of 1.31" &&
@@ -150,8 +150,9 @@ check "... and on the terminal" 'run cat 2>&1 | grep -q "89.50 ms saved (partly 
 # block RANK US PID STARTED SECONDS BLOCK: one of a rank's; every pid and host is the same.
 block() {
   printf '# shunt report 2 pid=%s prog=python3\n' "$3"
-  printf '# process\tstarted=%s\tseconds=%s\trank=%s\tus=%s\tfirst=1790000001\tlast=17900000%s\tspace=%s\tblock=%s\thost=node\n' \
-    "$4" "$5" "$1" "$2" "$5" "${SPACE:-1}" "$6"
+  printf '# process\tstarted=%s\tseconds=%s\trank=%s\tus=%s\t' "$4" "$5" "$1" "$2"
+  printf 'first=1790000001\tlast=17900000%s\tspace=%s\tblock=%s\thost=node\n' \
+    "$5" "${SPACE:-1}" "$6"
   printf 'cusparseSpMM\tcsr\tfits\t10\t100\t%s\tus=%s\tclock=table\n' "$spmm" "$2"
 }
 {
@@ -165,17 +166,21 @@ block() {
 check "ranks of one pid and host" 'run cat 2>said && valid &&
   json "[p[\"rank\"] for p in a[\"processes\"]] == [0, 1, 2, 3]"'
 check "the last report of a library counts, two libraries are added up" \
-  'json "[p[\"us\"] for p in a[\"processes\"]] == [1000, 1000, 1800, 1000] and a[\"calls\"] == 50 and
-   [p[\"calls\"] for p in a[\"processes\"]] == [10, 10, 10, 20]"'
+  'json "[p[\"us\"] for p in a[\"processes\"]] == [1000, 1000, 1800, 1000] and
+   a[\"calls\"] == 50 and [p[\"calls\"] for p in a[\"processes\"]] == [10, 10, 10, 20]"'
 check "decisions apart by rank, and merged" 'json "len(a[\"decisions\"]) == 1 and
-   [[d[\"us\"] for d in p[\"decisions\"]] for p in a[\"processes\"]] == [[1000], [1000], [1800], [1000]]"'
+   [[d[\"us\"] for d in p[\"decisions\"]] for p in a[\"processes\"]] ==
+   [[1000], [1000], [1800], [1000]]"'
 check "the slowest against the median, in the object" \
   'json "a[\"slowest\"] == {\"process\": 2, \"us\": 1800, \"median_us\": 1000}"'
-check "... on the terminal" 'grep -q "calls took longest in rank 2 (node): 1.80 ms (estimated), 1.80 times the median of 1.00 ms" said &&
+check "... on the terminal" \
+  'grep -q "longest in rank 2 (node): 1.80 ms (estimated), 1.80 times the median of 1.00 ms" said &&
   grep -q -E "^  rank 2 \(node\) +10 +1.80 ms +10.5 s +1.80$" said'
-check "... and on the page" 'on_page "<h2 id=\"ranks\">" && on_page "Calls took longest in rank 2 (node): 1.80 times the median, 1.00 ms." &&
+check "... and on the page" 'on_page "<h2 id=\"ranks\">" &&
+  on_page "Calls took longest in rank 2 (node): 1.80 times the median, 1.00 ms." &&
   on_page "data-name=\"Of the median\">1.80<"'
-check "the span of a process" 'json "a[\"processes\"][0][\"last\"] - a[\"processes\"][0][\"first\"] == 10.5"'
+check "the span of a process" \
+  'json "a[\"processes\"][0][\"last\"] - a[\"processes\"][0][\"first\"] == 10.5"'
 {
   SPACE=1 block 0 1 7 1790000000 11 b0
   SPACE=2 block 0 1 7 1790000000 11 b1

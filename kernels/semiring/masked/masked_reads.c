@@ -1,8 +1,14 @@
-/* semiring_masked_reads.c: what a masked product costs, by samples of its entries. */
-#include "kernels/semiring/semiring_masked.h"
+/* masked_reads.c: what a masked product costs, by samples of its entries. */
+#include "kernels/semiring/masked/masked.h"
 #include "kernels/semiring/semiring_operands.h"
 
-enum { SAMPLE = 256 }; /* entries that are looked at */
+enum { FEW = 32, SAMPLE = 256, CLEAR = 4 }; /* entries that are looked at; CLEAR: so many times */
+
+/* The e-th of `sample` places among n, all over them. */
+static int64_t place_of(int64_t n, int64_t sample, int64_t e)
+{
+  return (int64_t)((double)n / (double)sample * ((double)e + 0.5));
+}
 
 /* An average one where it is not known without a transpose. */
 static struct shunt_line line_of(const struct shunt_sparse *s, int64_t id)
@@ -36,20 +42,31 @@ double shunt_masked_dot_terms(const struct shunt_masked_dot *p)
   struct shunt_sparse columns = p->b; /* read as the rows of its transpose */
   columns.by_column = false;
   for (int64_t e = 0; e < sample; e++) {
-    const struct shunt_line k = line_of(&columns, shunt_entry_index(a, a->nnz / sample * e));
+    const struct shunt_line k =
+        line_of(&columns, shunt_entry_index(a, place_of(a->nnz, sample, e)));
     terms += (double)(k.end - k.begin);
   }
   return sample ? terms / (double)sample * (double)a->nnz : 0;
 }
 
-double shunt_masked_dot_reads(const struct shunt_masked_dot *p)
+/* Reads an entry of M. */
+static double mean_reads(const struct shunt_masked_dot *p, int64_t sample)
 {
-  const int64_t sample = p->m.nnz < SAMPLE ? p->m.nnz : SAMPLE;
   double reads = 0;
   for (int64_t e = 0; e < sample; e++) {
-    const int64_t q = p->m.nnz / sample * e;
+    const int64_t q = place_of(p->m.nnz, sample, e);
     const int64_t i = shunt_vector_id(&p->m, shunt_vector_of(&p->m, q));
     reads += (double)reads_of_pair(p, i, shunt_entry_index(&p->m, q));
   }
-  return sample ? reads / (double)sample * (double)p->m.nnz : 0;
+  return reads / (double)sample;
+}
+
+double shunt_masked_dot_reads(const struct shunt_masked_dot *p, double enough)
+{
+  const int64_t n = p->m.nnz, few = n < FEW ? n : FEW;
+  if (n == 0) return 0;
+  double mean = mean_reads(p, few);
+  const bool clear = mean * CLEAR < enough || mean > enough * CLEAR;
+  if (!clear && n > few) mean = mean_reads(p, n < SAMPLE ? n : SAMPLE);
+  return mean * (double)n;
 }

@@ -1,16 +1,16 @@
-/* semiring_masked.c: T<M> = A B' with sparse A and B: the two steps (semiring_masked.h). */
+/* masked.c: T<M> = A B' with sparse A and B: the two steps (masked.h). */
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/semiring/masked/masked_left.h"
 #include "kernels/semiring/semiring_choice.h"
-#include "kernels/semiring/semiring_masked_work.h"
 
 enum { SPARSEST = 64 }; /* rows and columns for each entry, at most */
 
 static bool too_sparse(const struct shunt_sparse *s)
 {
   const int64_t longer = s->rows > s->cols ? s->rows : s->cols;
-  return longer >= INT32_MAX || longer / SPARSEST > s->nnz + 1024;
+  return longer >= INT32_MAX || s->nnz > UINT32_MAX || longer / SPARSEST > s->nnz + 1024;
 }
 
 static shunt_status check(const struct shunt_masked_dot *p)
@@ -35,9 +35,10 @@ static bool make_columns(struct shunt_masked_dot_work *x)
     x->columns = m->indices;
     return true;
   }
-  x->own_columns = shunt_narrow_indices(m, x->threads);
-  x->columns = x->own_columns;
-  return x->columns != NULL;
+  uint32_t *columns = shunt_masked_piece(&x->memory, (size_t)m->nnz * sizeof *columns);
+  if (columns) shunt_narrow_indices(m, x->threads, columns);
+  x->columns = columns;
+  return columns;
 }
 
 static bool make_operands(struct shunt_masked_dot_work *x)
@@ -45,31 +46,31 @@ static bool make_operands(struct shunt_masked_dot_work *x)
   const struct shunt_masked_dot *p = x->p;
   const size_t size = shunt_type_size(p->semiring.type);
   const bool shared = !p->a.by_column && shunt_same_pattern(&p->m, &p->a);
-  if (!shunt_rows_make(&p->a, size, uses(p, 0), shared ? x->columns : NULL, x->threads, &x->a))
+  if (!shunt_rows_make(&p->a, size, uses(p, 0), shared ? x->columns : NULL, x->threads, &x->memory,
+                       &x->a))
     return false;
   if (p->a.by_column == p->b.by_column && shunt_same_pattern(&p->a, &p->b) &&
       (shunt_same_values(&p->a, &p->b, size) || (p->a.iso && p->b.iso))) {
     x->b = x->a;
-    memset(x->b.owned, 0, sizeof x->b.owned);
     x->b.values = p->b.iso ? p->b.values : x->a.values;
     x->b.iso = p->b.iso;
     return true;
   }
-  return shunt_rows_make(&p->b, size, uses(p, 1), NULL, x->threads, &x->b);
+  return shunt_rows_make(&p->b, size, uses(p, 1), NULL, x->threads, &x->memory, &x->b);
 }
 
 static bool make_results(struct shunt_masked_dot_work *x)
 {
-  const size_t entries = (size_t)x->p->m.nnz + 1;
-  int64_t first = 0;
-  const struct shunt_meetings one = {1, &first, &first};
+  const size_t entries = (size_t)x->p->m.nnz;
+  const uint32_t first = 0;
   if (x->p->semiring.monoid == SHUNT_PLUS && x->a.iso && x->b.iso) {
-    x->sum(&x->p->semiring, &x->a, &x->b, &one, &x->term, 0);
-    x->counts = calloc(entries, sizeof *x->counts);
+    const struct shunt_terms one = {1, &first, &first, x->a.values, x->b.values, true, true};
+    x->sum(&x->p->semiring, &one, &x->term, 0);
+    x->counts = shunt_masked_piece(&x->memory, entries * sizeof *x->counts);
     return x->counts;
   }
-  x->exists = calloc(entries, 1);
-  x->values = malloc(entries * shunt_type_size(x->p->semiring.type));
+  x->exists = shunt_masked_piece(&x->memory, entries);
+  x->values = shunt_masked_piece(&x->memory, entries * shunt_type_size(x->p->semiring.type));
   return x->exists && x->values;
 }
 
@@ -95,22 +96,29 @@ static void count_existing(const struct shunt_masked_dot_work *x, uint64_t *offs
 
 static void work_free(struct shunt_masked_dot_work *x)
 {
-  shunt_rows_free(&x->a);
-  shunt_rows_free(&x->b);
-  free(x->mirror);
-  free(x->before);
-  free(x->own_columns);
-  free(x->counts);
-  free(x->exists);
-  free(x->values);
+  shunt_scratch_give(x->memory.block);
   free(x);
+}
+
+/* Of memory for all that is made, at most. */
+static size_t bytes_of(const struct shunt_masked_dot *p, int threads)
+{
+  const size_t size = shunt_type_size(p->semiring.type);
+  const size_t rounding = 16 * 64; /* of as many pieces as there are */
+  const size_t result = size + 1 > sizeof(uint32_t) ? size + 1 : sizeof(uint32_t);
+  return rounding + shunt_piece_bytes(p->m.nnz, sizeof(uint32_t) + result) +
+         shunt_symmetry_bytes(p, threads) + shunt_rows_bytes(&p->a, size, uses(p, 0), threads) +
+         shunt_rows_bytes(&p->b, size, uses(p, 1), threads) + shunt_masked_left_bytes(p, threads);
 }
 
 static bool multiply(struct shunt_masked_dot_work *x)
 {
+  x->memory.block = shunt_scratch_take(bytes_of(x->p, x->threads));
   if (!make_columns(x)) return false;
   x->symmetric = shunt_find_symmetry(x);
-  return make_operands(x) && make_results(x) && shunt_masked_by_marks(x);
+  if (!make_operands(x)) return false;
+  x->symmetric = x->symmetric || shunt_find_symmetry_by_rows(x);
+  return make_results(x) && shunt_masked_by_marks(x);
 }
 
 shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *offsets,

@@ -1,8 +1,8 @@
-/* semiring_masked_work.h: inside of T<M> = A B': what its two steps share. */
-#ifndef SHUNT_SEMIRING_MASKED_WORK_H
-#define SHUNT_SEMIRING_MASKED_WORK_H
+/* masked_work.h: inside of T<M> = A B': what its two steps share. */
+#ifndef SHUNT_MASKED_WORK_H
+#define SHUNT_MASKED_WORK_H
 
-#include "kernels/semiring/semiring_masked_rows.h"
+#include "kernels/semiring/masked/masked_rows.h"
 #include "kernels/semiring/semiring_operands.h"
 
 /* Where every term is the same number and the monoid is PLUS, T is found by counting: values then
@@ -10,18 +10,17 @@
 struct shunt_masked_dot_work {
   const struct shunt_masked_dot *p;
   struct shunt_masked_dot copy;
+  struct shunt_masked_memory memory;
   struct shunt_rows a, b;
   const uint32_t *columns; /* [m.nnz] M's indices */
-  void *own_columns;
   shunt_sum sum;
   bool symmetric;   /* each pair once, to two places */
+  bool two_sided;   /* some pairs are computed from row j, which then scans row i */
   uint32_t *mirror; /* [m.nnz] where (j,i) stands for (i,j) */
   uint32_t *counts; /* [m.nnz] terms of each entry; NULL: terms differ */
   uint64_t term;    /* one, as the first bytes */
   uint8_t *exists;  /* [m.nnz] */
   void *values;     /* [m.nnz], at the places of M's entries */
-  int64_t *before;  /* [m.vectors + 1] entries to read before each row of M */
-  int64_t longest;  /* row of B */
   const uint64_t *offsets;
   int threads;
 };
@@ -34,8 +33,16 @@ static inline int64_t shunt_row_length(const struct shunt_rows *r, int64_t i)
 /* Is T symmetric?  Then x->mirror says where (j,i) stands for (i,j) and operands
    that the proof covers are said to be by row.  Needs x->columns.  */
 bool shunt_find_symmetry(struct shunt_masked_dot_work *x);
+/* The same where A and B are held in different ways, once their rows are made: of C<M> = L U, say,
+   where U is L's transpose.  */
+bool shunt_find_symmetry_by_rows(struct shunt_masked_dot_work *x);
+/* Of memory that it takes, at most. */
+size_t shunt_symmetry_bytes(const struct shunt_masked_dot *p, int threads);
 
 /* Fill counts, or exists and values.  False: no memory. */
 bool shunt_masked_by_marks(struct shunt_masked_dot_work *x);
+
+/* Parts of M's entries for each thread, to be taken in turn. */
+enum { SHUNT_PARTS_PER_THREAD = 128 };
 
 #endif

@@ -1,4 +1,4 @@
-/* semiring_masked.h: T<M> = A B' over a semiring, A and B sparse: one dot product of two sparse
+/* masked.h: T<M> = A B' over a semiring, A and B sparse: one dot product of two sparse
    rows for each entry of M.
 
      T(i,j) = sum over the k that row i of A and row j of B share of A(i,k) (x) B(j,k)
@@ -12,19 +12,24 @@
        B  row j0 | k0 k1 k5 |           1 + 0 + 1 marked
        B  row j1, far longer than row i of A: each k is sought in it by halving
 
+   A pair whose row of B is far longer, where many are, is left until the others are done: those are
+   sorted by j, row j is marked and the rows of A are scanned.  A row of few entries is compared
+   with others all with all, by vector instructions, where terms are only counted.
+
    Where the monoid is PLUS and all terms are the same number, T counts them and multiplies once.
 
    Where A and B are the same matrix, (x) does not mind their order and M's pattern is symmetric, so
    is T: each pair is computed once, with the shorter of the two rows scanned.  M's symmetry is
-   proved in one pass: as rows i come in turn, the entries (i,j) before the diagonal must meet the
-   ones behind it in row j, in the order in which these stand there.  Where M's pattern is A's and
-   B's, too, and their values are not read, the proof stands for theirs, and nothing is transposed.
+   proved: as rows i come in turn, the entries (i,j) before the diagonal must meet the ones behind
+   it in row j, in the order in which these stand there; each thread knows from a count of the
+   columns where its own rows begin to.  Where M's pattern is A's and B's, too, and their values are
+   not read, the proof stands for theirs, and nothing is transposed.
 
    Two steps, because only the first tells how large T is; scratch is held in between.  Threads
-   share the work by the entries that they will read.  Each entry is summed by one thread in the
-   order of k: results do not depend on the number of threads.  */
-#ifndef SHUNT_SEMIRING_MASKED_H
-#define SHUNT_SEMIRING_MASKED_H
+   share the work by M's entries.  Each entry is summed by one thread in the order of k: results do
+   not depend on the number of threads.  */
+#ifndef SHUNT_MASKED_H
+#define SHUNT_MASKED_H
 
 #include "kernels/semiring/semiring_kernels.h"
 
@@ -45,15 +50,17 @@ struct shunt_masked_dot_work;
 /* Computes.  offsets [m.vectors + 1]: where T's vectors, one for each of M's, begin; the last is
    the number of T's entries.  *work holds the rest until it is finished. SHUNT_E_UNSUPPORTED: a
    type that is not built; 2^31 or more rows or columns of A or B, or far more than they have
-   entries.  SHUNT_E_MEMORY: scratch.  SHUNT_E_ARGUMENT: shapes.  */
+   entries, or 2^32 entries.  SHUNT_E_MEMORY: scratch.  SHUNT_E_ARGUMENT: shapes.  */
 shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *offsets,
                                     struct shunt_masked_dot_work **work);
 /* Fills T's indices and values [offsets[m.vectors]], and lets go of the work; NULL for both: only
    that.  */
 void shunt_masked_dot_finish(struct shunt_masked_dot_work *work, uint64_t *indices, void *values);
 
-/* Entries of A and B that will be read, by a sample of M's. */
-double shunt_masked_dot_reads(const struct shunt_masked_dot *p);
+/* Entries of A and B that are read where each pair is read from its shorter row, by a sample of
+   M's; T's symmetry would halve it.  The sample is small where the reads an entry are clearly more
+   or fewer than `enough`.  */
+double shunt_masked_dot_reads(const struct shunt_masked_dot *p, double enough);
 
 /* Multiplications of the whole of A B', without M, by a sample of A's entries; -1 where that is not
    known without a transpose: unless A is by row and B by column.  */

@@ -1,0 +1,59 @@
+/* test_semiring_masked_reads.c: what a masked product reads, by a sample: that it is one of all
+   of M,
+   and what it costs, in instructions, before a call may be passed through.  */
+#include "kernels/semiring/masked/masked.h"
+#include "tests/graphblas/instructions.h"
+#include "tests/unit/check.h"
+#include "tests/unit/semiring/semiring_random.h"
+
+/* The first `n_long` rows have 30 entries, the others `n_short`, from the diagonal on. */
+static struct shunt_sparse band(int64_t rows, int64_t n_long, int64_t n_short)
+{
+  struct shunt_sparse s = {
+      .rows = rows, .cols = rows, .vectors = rows, .offset_bytes = 8, .index_bytes = 8};
+  int64_t *offsets = allocate((size_t)(rows + 1) * sizeof *offsets);
+  int64_t *indices = allocate((size_t)(rows * 30) * sizeof *indices);
+  for (int64_t i = 0; i < rows; i++) {
+    const int64_t n = i < n_long ? 30 : n_short;
+    offsets[i] = s.nnz;
+    for (int64_t j = 0; j < n && i + j < rows; j++) indices[s.nnz++] = i + j;
+  }
+  offsets[rows] = s.nnz;
+  s.offsets = offsets;
+  s.indices = indices;
+  s.iso = true;
+  return s;
+}
+
+static struct shunt_masked_dot product(struct shunt_sparse s)
+{
+  return (struct shunt_masked_dot){{SHUNT_PLUS, SHUNT_PAIR, SHUNT_I64}, s, s, s, 1};
+}
+
+static void decide(void *argument)
+{
+  const struct shunt_masked_dot *p = argument;
+  (void)shunt_masked_dot_reads(p, 25);
+}
+
+int main(void)
+{
+  struct shunt_sparse even = band(25000, 0, 4), ends = band(128, 8, 2);
+  struct shunt_masked_dot p = product(even);
+  const double reads = shunt_masked_dot_reads(&p, 5);
+  check(reads > 3.9 * (double)even.nnz && reads <= 4 * (double)even.nnz, "a band: reads of rows");
+  const long instructions = instructions_of(decide, &p);
+  if (instructions < 0)
+    check_skip("instructions cannot be counted here");
+  else
+    check(instructions < 15000, "a clear case of %lld entries: %ld instructions, limit 15000",
+          (long long)even.nnz, instructions);
+  p = product(ends);
+  /* Of fewer than two entries for each that is looked at.  Row i < 8 meets 8 - i long ones. */
+  double want = 2 * 2 * 120;
+  for (int i = 0; i < 8; i++) want += 30 * (8 - i) + 2 * (22 + i);
+  const double got = shunt_masked_dot_reads(&p, 4);
+  check(got > 0.9 * want && got < 1.1 * want, "a sample of all of M: %.3g reads, of %.3g", got,
+        want);
+  return check_finish();
+}
