@@ -372,9 +372,9 @@ static void test_memory(bool sums, int threads)
   struct shunt_frontier p = {.sums = sums, .complement = true, .rows = 100, .threads = threads};
   bool reached, good;
   long n = 0;
-  p.f = (struct shunt_lines){.dense = true, .full = full_by_row(100, 3000)};
-  p.m = (struct shunt_lines){.sparse = sparse_by_row(100, 3000)};
-  p.a = not_hyper(3000, 3000);
+  p.f = large_lines(100, 700, true);
+  p.m = large_lines(100, 700, false);
+  p.a = large_sparse(700, 700, false);
   attempt(&p, 0, &reached); /* leaves its block of scratch to the next */
   good = attempt(&p, 0, &reached);
   do good = good && attempt(&p, ++n, &reached);
