@@ -14,6 +14,12 @@ bool grb_engine_forced(void)
   return shunt_options()->engines_forced;
 }
 
+enum shunt_reason grb_engine_reason(shunt_status status, enum shunt_reason unsupported)
+{
+  if (status != SHUNT_E_UNSUPPORTED) return SHUNT_R_FAILED;
+  return shunt_options()->engines & SHUNT_ENGINE_HOST ? unsupported : SHUNT_R_DISABLED;
+}
+
 bool grb_engine_worth(int64_t work)
 {
   return work >= LEAST_WORK || grb_engine_forced();
@@ -77,4 +83,12 @@ shunt_status grb_engine_frontier(struct grb_product *p, const struct shunt_front
   if (!(shunt_options()->engines & SHUNT_ENGINE_HOST)) return SHUNT_E_UNSUPPORTED;
   p->engine = "host";
   return SHUNT_TRY_OR(SHUNT_E_MEMORY, shunt_frontier_begin(x, offsets, work));
+}
+
+shunt_status grb_engine_frontier_bitmap(struct grb_product *p, const struct shunt_frontier *x,
+                                        uint64_t *offsets, int8_t *present, double *values)
+{
+  if (!(shunt_options()->engines & SHUNT_ENGINE_HOST)) return SHUNT_E_UNSUPPORTED;
+  p->engine = "host";
+  return SHUNT_TRY_OR(SHUNT_E_MEMORY, shunt_frontier_bitmap(x, offsets, present, values));
 }

@@ -3,7 +3,7 @@
 #define SHUNT_GRAPHBLAS_ENGINE_H
 
 #include "backend/graphblas/product.h"
-#include "kernels/semiring/semiring_frontier.h"
+#include "kernels/semiring/frontier/frontier_kernels.h"
 #include "kernels/semiring/masked/masked.h"
 
 /* Does a list in SHUNT_ROUTES say that costs do not count? */
@@ -35,5 +35,10 @@ shunt_status grb_engine_masked_dot(struct grb_product *p, const struct shunt_mas
                                    uint64_t *offsets, struct shunt_masked_dot_work **work);
 shunt_status grb_engine_frontier(struct grb_product *p, const struct shunt_frontier *x,
                                  uint64_t *offsets, struct shunt_frontier_work **work);
+shunt_status grb_engine_frontier_bitmap(struct grb_product *p, const struct shunt_frontier *x,
+                                        uint64_t *offsets, int8_t *present, double *values);
+
+/* Why these failed: `unsupported` is what the kernels say by SHUNT_E_UNSUPPORTED. */
+enum shunt_reason grb_engine_reason(shunt_status status, enum shunt_reason unsupported);
 
 #endif

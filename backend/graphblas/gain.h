@@ -24,6 +24,9 @@ struct grb_gain grb_gain_sddmm(const struct shunt_host_sddmm *x, int64_t entries
 /* Two sparse matrices under a mask; reads: shunt_masked_dot_reads. */
 struct grb_gain grb_gain_masked_dot(const struct shunt_masked_dot *x, double reads);
 
+/* A step of searches: what its choice is made by, nanoseconds. */
+struct grb_gain grb_gain_frontier(double original_ns, double host_ns);
+
 /* What a product saved that took `us`, by the host engine or another; NAN: not known. */
 double grb_gain_saved(const struct grb_gain *g, double us, bool by_host);
 

@@ -111,6 +111,12 @@ static bool take_result(struct grb_product *p, const struct shunt_sparse *m, uin
   return good;
 }
 
+/* What else the kernels do not take has next to no entries. */
+static bool too_large(const struct shunt_masked_dot *x)
+{
+  return x->a.rows >= INT32_MAX || x->a.cols >= INT32_MAX || x->b.rows >= INT32_MAX;
+}
+
 static struct shunt_verdict multiply(struct grb_product *p)
 {
   struct shunt_masked_dot_work *work;
@@ -122,7 +128,7 @@ static struct shunt_verdict multiply(struct grb_product *p)
   const shunt_status status = grb_engine_masked_dot(p, &x, offsets, &work);
   if (status != SHUNT_OK) {
     grb_release(p->library, offsets);
-    return SHUNT_VERDICT(status == SHUNT_E_UNSUPPORTED ? SHUNT_R_LARGE : SHUNT_R_FAILED);
+    return SHUNT_VERDICT(grb_engine_reason(status, too_large(&x) ? SHUNT_R_LARGE : SHUNT_R_SPARSE));
   }
   const bool good = take_result(p, &x.m, offsets, work, &t);
   grb_result_release(p); /* the pattern */

@@ -19,10 +19,11 @@ static void grb_gpu_unpin(const void *handle)
 }
 #endif
 
-static struct shunt_verdict run(struct grb_product *p)
+static struct shunt_verdict run(struct grb_product *p, bool told)
 {
   GRB_CONTINUE(grb_read(p));
   GRB_CONTINUE(grb_choose(p));
+  if (told) grb_measure_keep(p);
   GRB_CONTINUE(p->method->compute(p));
   return grb_commit(p);
 }
@@ -51,7 +52,7 @@ bool grb_product_run(const struct grb_call *call, struct grb_passed_on *left)
   p.library = call->library;
   p.engine = "original";
   grb_bump(call->c);
-  struct shunt_verdict why = run(&p);
+  struct shunt_verdict why = run(&p, told);
   const bool taken = why.reason == SHUNT_FITS;
   if (!taken) {
     grb_bump(call->c);      /* an engine may know a result that C did not get */
@@ -60,6 +61,7 @@ bool grb_product_run(const struct grb_call *call, struct grb_passed_on *left)
   const double us = taken ? since(start) : -1;
   left->decision = told ? grb_report(&p, why, us) : NULL;
   if (taken && told) grb_measure(&p, left->decision, us);
+  if (told) grb_measure_drop(&p);
   left->started = told ? now() : -1;
   return taken;
 }

@@ -69,6 +69,7 @@ struct grb_product {
   const struct grb_method *method;
   int64_t work; /* multiplications */
   struct grb_gain gain;
+  GrB_Matrix before; /* a copy of A, for measure.h */
   /* Computed: */
   const char *engine;
   struct grb_result t;

@@ -87,8 +87,8 @@ static struct shunt_verdict compute(struct grb_product *p)
       v = SHUNT_VERDICT(SHUNT_R_EMPTY);
     else if (status == SHUNT_OK)
       v = SHUNT_VERDICT(SHUNT_FITS);
-    else if (status == SHUNT_E_UNSUPPORTED)
-      v = SHUNT_VERDICT(SHUNT_R_SEMIRING);
+    else
+      v = SHUNT_VERDICT(grb_engine_reason(status, SHUNT_R_SEMIRING));
   }
   if (v.reason != SHUNT_FITS) grb_result_release(p);
   return v;

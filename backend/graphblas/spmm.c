@@ -205,8 +205,7 @@ static struct shunt_verdict run_engine(struct grb_product *p, const struct shunt
                                        const struct grb_spmm_sources *from)
 {
   shunt_status status = grb_engine_spmm(p, x, from);
-  SHUNT_DECLINE_IF(status == SHUNT_E_UNSUPPORTED, SHUNT_R_SEMIRING);
-  SHUNT_DECLINE_IF(status != SHUNT_OK, SHUNT_R_FAILED);
+  SHUNT_DECLINE_IF(status != SHUNT_OK, grb_engine_reason(status, SHUNT_R_SEMIRING));
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 

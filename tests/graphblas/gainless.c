@@ -161,6 +161,34 @@ static bool steps(const struct products *subject, const struct products *origina
   return good && was_taken == taken;
 }
 
+/* C<M> += F A where T is a bitmap without gaps: 7.4.0 may crash on adding a full matrix so. */
+static bool whole(const struct products *subject, const struct products *original, int control,
+                  bool preloaded)
+{
+  const GrB_Index m = 64, n = 400;
+  GrB_Matrix f = make_dense(m, n, GxB_BITMAP, 1), a = make_sparse(n, n, 40), c[2];
+  GrB_Matrix mask = make_dense(m, n, GxB_SPARSE, 1);
+  GrB_Info info[2];
+  bool was_taken = false;
+  for (GrB_Index j = 0; j < n; j++) GrB_Matrix_setElement_FP32(a, 1, j, j);
+  GrB_Matrix_wait(a, GrB_MATERIALIZE);
+  for (int i = 0; i < 2; i++) {
+    GrB_Matrix_new(&c[i], GrB_BOOL, m, n);
+    GxB_Matrix_Option_set(c[i], GxB_SPARSITY_CONTROL, control);
+    GrB_Matrix_setElement_BOOL(c[i], true, 3, 5);
+    calls_reset();
+    info[i] =
+        (i ? original : subject)->mxm(c[i], mask, GrB_LOR, GxB_ANY_PAIR_BOOL, f, a, GrB_DESC_S);
+    if (i == 0) was_taken = calls_seen() == 0;
+  }
+  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
+  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
+  GrB_Matrix_free(&f);
+  GrB_Matrix_free(&a);
+  GrB_Matrix_free(&mask);
+  return good && was_taken == preloaded;
+}
+
 int main(void)
 {
   struct products subject, original;
@@ -188,16 +216,21 @@ int main(void)
     printf("%s - %s: %s, and as the original's\n", good ? "ok" : "not ok", x.what,
            x.taken ? "taken" : "passed through");
   }
-  const bool others[] = {large(&subject), graph(&subject, &original, 8, preloaded),
+  const bool others[] = {large(&subject),
+                         graph(&subject, &original, 8, preloaded),
                          graph(&subject, &original, 2, false),
                          steps(&subject, &original, 200, preloaded),
-                         steps(&subject, &original, 1, false)};
+                         steps(&subject, &original, 1, false),
+                         whole(&subject, &original, GxB_SPARSE, preloaded),
+                         whole(&subject, &original, GxB_BITMAP, preloaded)};
   const int more = (int)(sizeof others / sizeof *others);
   const char *const what[] = {"100 x 2^60 by column is passed through",
                               "C<S> = S S' is taken, and as the original's",
                               "C<S> = S S' of short rows is passed through",
                               "a step of searches is taken, and as the original's",
-                              "a step that hardly begins is passed through"};
+                              "a step that hardly begins is passed through",
+                              "all of T is added to a sparse C",
+                              "and to a bitmap"};
   for (int i = 0; i < more; i++) {
     failed += !others[i];
     printf("%s - %s\n", others[i] ? "ok" : "not ok", what[i]);

@@ -10,7 +10,8 @@
    subject is given the operand as it was before the last change, and the run must fail.
 
    With --graph 1 both are sparse, square and of one size, and a product is C<M> = X Y or X Y' where
-   M, X and Y are any of the two: the counting of triangles, of a graph that changes.  */
+   M, X and Y are any of the two: the counting of triangles, of a graph that changes; or a step of
+   searches, C<M> or C<!M> = X Y or X Y', also added to a C that has entries, or in its place.  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -359,12 +360,26 @@ static const struct {
 /* Which two are multiplied, under which mask. */
 struct roles {
   int a, b, mask; /* mask < 0: none */
+  GrB_Semiring semiring;
+  GrB_BinaryOp accum;
   GrB_Descriptor descriptor;
+  bool filled; /* C has entries before */
 };
+
+/* A step of searches, F<!P> = F A or W<S> = W A', added or in place of all of C. */
+static void draw_step(struct roles *r)
+{
+  const GrB_Descriptor by[] = {GrB_DESC_RSC, GrB_DESC_SC,   GrB_DESC_RSCT1, GrB_DESC_SCT1,
+                               GrB_DESC_RS,  GrB_DESC_RST1, GrB_DESC_S,     GrB_DESC_ST1};
+  r->semiring = type == T_FP64 ? GxB_PLUS_FIRST_FP64 : GxB_ANY_PAIR_BOOL;
+  r->descriptor = by[rng_below(&state, 8)];
+  r->accum = rng_chance(&state, 30) ? plus : NULL;
+  r->filled = rng_chance(&state, 50);
+}
 
 static struct roles draw_roles(void)
 {
-  struct roles r = {0, 1, -1, NULL};
+  struct roles r = {0, 1, -1, semiring, NULL, NULL, false};
   if (!of_graph) return r;
   const bool structural = rng_chance(&state, 60);
   r.a = (int)rng_below(&state, 2);
@@ -372,6 +387,7 @@ static struct roles draw_roles(void)
   r.mask = rng_chance(&state, 60) ? r.a : !r.a;
   r.descriptor = rng_chance(&state, 70) ? (structural ? GrB_DESC_ST1 : GrB_DESC_T1)
                                         : (structural ? GrB_DESC_S : NULL);
+  if (rng_chance(&state, 30)) draw_step(&r);
   return r;
 }
 
@@ -391,11 +407,13 @@ static bool products_agree(char why[200])
   for (int i = 0; !info && i < 2; i++)
     info = GrB_Matrix_new(&c[i].matrix, type_handle(type), (GrB_Index)shape[0].rows,
                           (GrB_Index)shape[1].cols);
+  for (int i = 0; r.filled && !info && i < 2; i++)
+    info = GrB_Matrix_assign(c[i].matrix, NULL, NULL, matrix[0], GrB_ALL, 0, GrB_ALL, 0, NULL);
   for (int i = 0; !info && i < 2; i++) {
     const struct products *p = (i == 0) == original_first ? &original : &subject;
     calls_reset();
-    info = p->mxm(c[p == &original].matrix, r.mask < 0 ? NULL : as_given(r.mask, p), NULL, semiring,
-                  as_given(r.a, p), as_given(r.b, p), r.descriptor);
+    info = p->mxm(c[p == &original].matrix, r.mask < 0 ? NULL : as_given(r.mask, p), r.accum,
+                  r.semiring, as_given(r.a, p), as_given(r.b, p), r.descriptor);
     asked += p == &subject;
     taken += p == &subject && calls_seen() == 0;
   }

@@ -84,6 +84,23 @@ cases=${PROPERTY_CASES:-50000}
   report env LD_PRELOAD="$library" "$work/vectors"
   report env LD_PRELOAD="$library" "$work/gainless"
 }
+
+# Four programs on a graph of 512 nodes: their answers, which they check, with and without.
+graphs() {
+  host=$(dirname "$library")/libshunt-host.a
+  for client in tc ktruss bc msbfs; do
+    compile $client -I"$here/../.." "$here/../clients/graphblas_$client.c" "$host" -fopenmp -lz \
+      >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    for preload in "" "$library"; do
+      env OMP_NUM_THREADS=2 ${preload:+LD_PRELOAD="$preload" SHUNT_ROUTES=host} "$work/$client" \
+        "$here/../clients/demo.smtx.gz" ${1:-} >"$work/out" 2>&1 &&
+        grep -q '| ok |' "$work/out" || { cat "$work/out"; return 1; }
+    done
+  done
+}
+if [ -n "$library" ] && [ -f "$(dirname "$library")/libshunt-host.a" ]; then
+  check "four graph programs answer alike with and without" graphs
+fi
 [ -n "$library" ] || { skip "what needs the library: SHUNT_GRAPHBLAS_SO names none"; finish; }
 
 # The log gives the real reason.
@@ -92,6 +109,17 @@ reason() {
     grep -q "original,large,.*n64k1152921504606846976" "$work/log" || { cat "$work/log"; return 1; }
 }
 check "too many columns: the log says large" reason
+
+# What the cuda engine does not compute is left because the host engine is switched off.
+disabled() {
+  rm -f "$work/log"
+  env LD_PRELOAD="$library" SHUNT_ROUTES=cuda SHUNT_LOG=dispatch SHUNT_LOG_FILE="$work/log" \
+    "$work/gainless" >"$work/out"
+  for problem in any_pair:bool:m64n4000 plus_pair:uint32:m2000n2000; do
+    grep -q "original,disabled,.*$problem" "$work/log" || { cat "$work/log"; return 1; }
+  done
+}
+check "without the host engine: the log says disabled" disabled
 
 # ---- costs nothing, changes nothing --------------------------------------------------------------
 # At most 1200 instructions for a call that is handed on: 1021 take 170 to 190 ns.

@@ -5,10 +5,10 @@
 # run; no leak may have the library in its stack).  Only the first part: ONLY=loops; only threads.c:
 # ONLY=threads.
 #
-# The loops inside a call: the products under a sparse mask by their unit tests, on omp_threads.c in
-# libgomp's place, whose barriers ThreadSanitizer does not see.  Calls from several threads at once:
-# threads.c, where GraphBLAS and libgomp are not instrumented, so every thread runs its parallel
-# regions alone (OMP_NUM_THREADS=1).
+# The loops inside a call: the products under a sparse mask and steps of searches by their unit
+# tests, on omp_threads.c in libgomp's place, whose barriers ThreadSanitizer does not see.  Calls
+# from several threads at once: threads.c, where GraphBLAS and libgomp are not instrumented, so
+# every thread runs its parallel regions alone (OMP_NUM_THREADS=1).
 set -u
 seconds=${1:-300}
 cases=${2:-50000}
@@ -70,7 +70,7 @@ loops() {
   instrument race.o tests/graphblas/omp_race.c -O1 -fopenmp || return 1
   ${CC:-cc} -fsanitize=thread -o "$work/loops/race" "$work/loops/race.o" "$work/loops/omp.o" \
     -lpthread || return 1
-  for source in "$top"/kernels/semiring/*.c "$top"/kernels/semiring/masked/*.c; do
+  for source in "$top"/kernels/semiring/*.c "$top"/kernels/semiring/*/*.c; do
     case $source in
     *semiring_avx* | *semiring_baseline*) level=-O0 ;;
     *) level=-O1 ;;
@@ -78,9 +78,11 @@ loops() {
     instrument "kernels/$(basename "$source").o" "${source#"$top"/}" $level \
       -fopenmp || return 1
   done
-  for test in masked sddmm; do
+  for test in masked frontier sddmm; do
+    wrap=
+    [ $test != frontier ] || wrap=-Wl,--wrap=malloc,--wrap=calloc,--wrap=free
     instrument $test.o tests/unit/semiring/test_semiring_$test.c -O1 -fopenmp || return 1
-    ${CC:-cc} -fsanitize=thread -o "$work/loops/test_semiring_$test" "$work/loops/$test.o" \
+    ${CC:-cc} -fsanitize=thread $wrap -o "$work/loops/test_semiring_$test" "$work/loops/$test.o" \
       "$work/loops"/kernels/*.o "$work/loops/omp.o" -lm -lpthread || return 1
   done
 }
@@ -91,7 +93,7 @@ if [ "${ONLY:-loops}" = loops ]; then
   if loops; then
     check "ThreadSanitizer finds a loop that races" found "$work/loops/race"
     check "and none that does not" "$work/loops/race" apart
-    for test in masked sddmm; do
+    for test in masked frontier sddmm; do
       TSAN_OPTIONS=allocator_may_return_null=1 \
         check "ThreadSanitizer, test_semiring_$test" "$work/loops/test_semiring_$test" 60
     done

@@ -147,6 +147,9 @@ static void draw_frontier_job(struct job *j, uint64_t *r)
   j->a.by_col = j->m.by_col = false;
   j->a.type = j->b.type = j->m.type = T_FP64;
   j->semiring = GxB_PLUS_FIRST_FP64;
+  if (rng_chance(r, 50)) return;
+  j->a.type = j->b.type = j->m.type = T_BOOL;
+  j->semiring = GxB_ANY_PAIR_BOOL;
 }
 
 static void draw_job(struct job *j, uint64_t *r)

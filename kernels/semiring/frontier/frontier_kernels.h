@@ -1,12 +1,12 @@
-/* semiring_frontier.h: T<M> = F A and T<!M> = F A, where F has few rows: the frontiers of as many
+/* frontier_kernels.h: T<M> = F A and T<!M> = F A, where F has few rows: the frontiers of as many
    searches of one graph, a step further.
 
      T(s,j) = sum over the k of F's row s with an entry (k,j) in A of F(s,k)    PLUS of FIRST, F64
      T(s,j) exists if there is such a k                                       ANY of PAIR
 
    Searches of one graph soon stand at the same nodes.  So rows of F go together, in groups of 8 or
-   64, and an entry of A is read once for a group.  For each node there is a word with a bit for
-   each row of the group, and for sums a line of cache with its values:
+   64, and an entry of A is read once for a group.  For each node there is a byte or a word with a
+   bit for each row of the group, and for sums a line of cache with its values:
 
        F   s0 | 1   .   3            node k    bits    values
            s1 | 2   5   .    ->        0       011     1  2 -0
@@ -20,9 +20,13 @@
      pull, A by column:  for each j that M leaves bits, for each (k,j): the same; of ANY until all
                          bits are there
 
-   Groups are independent, and each is summed by one thread in an order that the operands decide:
-   results do not depend on the number of threads.  (Then et al., The more the merrier: efficient
-   multi-source graph traversal, VLDB 2014; Beamer et al., Direction-optimizing BFS, SC 2012.)  */
+   Of sums, values are read only where one of the bits passes M.  T is then turned into a bit for
+   each place, row by row, from which either form of it is made.
+
+   Groups are independent; where there are fewer of them than threads, the threads share a group,
+   each with a range of T's columns.  A sum is made by one thread in the order of k: results do not
+   depend on the number of threads.  (Then et al., The more the merrier: efficient multi-source
+   graph traversal, VLDB 2014; Beamer et al., Direction-optimizing BFS, SC 2012.)  */
 #ifndef SHUNT_SEMIRING_FRONTIER_H
 #define SHUNT_SEMIRING_FRONTIER_H
 
@@ -39,7 +43,8 @@ struct shunt_lines {
   struct shunt_full full;
 };
 
-/* F is m x k, A k x n and not hypersparse, M m x n; M's values are not read, nor are A's.  */
+/* F is m x k, A k x n and not hypersparse, its indices ascending, M m x n; M's values are not read,
+   nor are A's.  */
 struct shunt_frontier {
   bool sums; /* PLUS of FIRST in F64; else ANY of PAIR */
   bool complement;
@@ -62,6 +67,9 @@ shunt_status shunt_frontier_begin(const struct shunt_frontier *p, uint64_t *offs
 void shunt_frontier_finish(struct shunt_frontier_work *work, uint64_t *indices, double *values);
 void shunt_frontier_finish_bitmap(struct shunt_frontier_work *work, int8_t *present,
                                   double *values);
+/* All at once, where T is to be a bitmap whatever it holds: sums go there directly. */
+shunt_status shunt_frontier_bitmap(const struct shunt_frontier *p, uint64_t *offsets,
+                                   int8_t *present, double *values);
 
 /* Entries of A that are met: by one row of F after the other, and by groups of them.  By
    samples. */
@@ -69,6 +77,9 @@ struct shunt_frontier_reads {
   double single, grouped;
 };
 struct shunt_frontier_reads shunt_frontier_reads(const struct shunt_frontier *p);
+
+/* How many will compute it. */
+int shunt_frontier_threads(const struct shunt_frontier *p);
 
 /* The slow, obviously right twin: values [rows * n] (sums), exists [rows * n]. */
 shunt_status shunt_frontier_twin(const struct shunt_frontier *p, double *values, bool *exists);

@@ -1,9 +1,10 @@
 /* frontier.c: C<M> = accum (C, F * A) and C<!M>, where F has few rows: a step of as many searches
-   of one graph (kernels/semiring/semiring_frontier.h).  F and M are by row, and sparse or bitmaps;
-   A is sparse, pushed from where it is by row, pulled from where it is by column.  */
+   of one graph (kernels/semiring/frontier/frontier_kernels.h).  F and M are by row, and sparse or
+   bitmaps; A is sparse, pushed from where it is by row, pulled from where it is by column.  */
 
 #include "backend/graphblas/commit.h"
 #include "backend/graphblas/engine.h"
+#include "backend/graphblas/frontier/frontier_cost.h"
 #include "backend/graphblas/mask.h"
 #include "backend/graphblas/memory.h"
 
@@ -76,31 +77,6 @@ bool grb_frontier_fits(const struct grb_product *p)
          !p->mask.by_column && p->mask.form != GRB_FULL && p->b.form == GRB_SPARSE && types_fit(p);
 }
 
-/* Of GraphBLAS, in nanoseconds of one thread of a Zen 4, by tests/bench/graphblas_steps and the
-   clients, the least that were measured: rows with fewer terms than columns it adds up in hash
-   tables, and it looks each place of a bitmap up to pull.  */
-static double theirs(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
-{
-  const double nodes = (double)x->a.cols, places = (double)x->rows * nodes;
-  const double mask = x->m.dense ? 0 : (double)x->m.sparse.nnz;
-  if (x->a.by_column && x->m.dense) return 1.3 * reads.single + 1.5 * places;
-  if (x->a.by_column) return 2 * reads.single;
-  const double many = reads.single / (3 * places), hashed = many < 1 ? 1 - many : 0;
-  const double term = 3.5 + hashed * (x->complement ? 9.5 : 2.5);
-  return term * reads.single + (x->complement ? 4 * mask : 0);
-}
-
-/* The same of the kernel: entries of A for a group, nodes of a group, and places of all rows. */
-static double ours(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
-{
-  const double nodes = (double)(x->a.rows + x->a.cols);
-  const int64_t width = x->sums ? 8 : 64;
-  const double groups = (double)((x->rows + width - 1) / width);
-  const double mask = x->m.dense ? 0 : (double)x->m.sparse.nnz;
-  return (x->sums ? 1.5 : 0.8) * reads.grouped + 10 * groups * nodes +
-         0.4 * (double)x->rows * nodes + 2 * mask;
-}
-
 static struct shunt_verdict choose(struct grb_product *p)
 {
   SHUNT_DECLINE_IF(!grb_operand_read(p->library, &p->mask), SHUNT_R_EMPTY);
@@ -109,28 +85,36 @@ static struct shunt_verdict choose(struct grb_product *p)
   /* A sparse frontier is not looked up, so GraphBLAS does not pull by it either. */
   SHUNT_DECLINE_IF(x.a.by_column && !x.f.dense && !grb_engine_forced(), SHUNT_R_SLOWER);
   const struct shunt_frontier_reads reads = shunt_frontier_reads(&x);
+  const struct grb_frontier_cost cost = grb_frontier_cost(&x, reads);
   p->work = (int64_t)reads.single;
+  p->gain = grb_gain_frontier(cost.original, cost.host);
   if (grb_engine_forced()) return SHUNT_VERDICT(SHUNT_FITS);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
-  SHUNT_DECLINE_IF(theirs(&x, reads) < 1.1 * ours(&x, reads), SHUNT_R_SLOWER);
+  SHUNT_DECLINE_IF(cost.original < cost.host, SHUNT_R_SLOWER);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */
 
-/* Would GraphBLAS turn this many entries into a bitmap at once? */
-static bool is_for_bitmap(const struct grb_product *p, int64_t nvals)
+/* When GraphBLAS turns C into a bitmap. */
+struct bitmap_rule {
+  bool may, always;
+  double most; /* entries of a sparse one, of all places */
+};
+
+static struct bitmap_rule bitmap_rule(const struct grb_product *p)
 {
   const struct grb_library *l = p->library;
+  struct bitmap_rule rule = {.most = 1};
   int32_t control = 0;
-  double most = 1;
   if (l->GxB_Matrix_Option_get_INT32(p->c.handle, l->numbers.sparsity_control, &control) !=
           GRB_SUCCESS ||
-      l->GxB_Matrix_Option_get_FP64(p->c.handle, l->numbers.bitmap_switch, &most) != GRB_SUCCESS)
-    return false;
-  if (!(control & GRB_BITMAP)) return false;
-  return !(control & (GRB_SPARSE | GRB_HYPERSPARSE)) ||
-         (double)nvals > most * (double)p->m * (double)p->n;
+      l->GxB_Matrix_Option_get_FP64(p->c.handle, l->numbers.bitmap_switch, &rule.most) !=
+          GRB_SUCCESS)
+    return rule;
+  rule.may = control & GRB_BITMAP;
+  rule.always = rule.may && !(control & (GRB_SPARSE | GRB_HYPERSPARSE));
+  return rule;
 }
 
 static bool allocate_values(struct grb_product *p, size_t elements)
@@ -142,13 +126,18 @@ static bool allocate_values(struct grb_product *p, size_t elements)
   return t->values;
 }
 
-/* Fills p->t; the work is gone in any case. */
-static bool take_bitmap(struct grb_product *p, struct shunt_frontier_work *work)
+static bool allocate_bitmap(struct grb_product *p)
 {
   const size_t elements = (size_t)p->m * (size_t)p->n;
   p->t.form = GRB_BITMAP;
   p->t.present = grb_allocate(p->library, elements);
-  const bool good = allocate_values(p, elements) && p->t.present;
+  return allocate_values(p, elements) && p->t.present;
+}
+
+/* The work is gone in any case. */
+static bool take_bitmap(struct grb_product *p, struct shunt_frontier_work *work)
+{
+  const bool good = allocate_bitmap(p);
   shunt_frontier_finish_bitmap(work, good ? p->t.present : NULL, sums(p) ? p->t.values : NULL);
   return good;
 }
@@ -165,25 +154,45 @@ static bool take_sparse(struct grb_product *p, uint64_t *offsets, struct shunt_f
   return good;
 }
 
+/* T, whose form depends on how much it holds.  *offsets is NULL when T has it. */
+static shunt_status compute_either(struct grb_product *p, const struct shunt_frontier *x,
+                                   const struct bitmap_rule *rule, uint64_t **offsets)
+{
+  struct shunt_frontier_work *work;
+  const shunt_status status = grb_engine_frontier(p, x, *offsets, &work);
+  if (status != SHUNT_OK) return status;
+  p->t.nvals = (int64_t)(*offsets)[p->m];
+  if (rule->may && (double)p->t.nvals > rule->most * (double)p->m * (double)p->n)
+    return take_bitmap(p, work) ? SHUNT_OK : SHUNT_E_MEMORY;
+  const bool good = take_sparse(p, *offsets, work);
+  *offsets = NULL;
+  return good ? SHUNT_OK : SHUNT_E_MEMORY;
+}
+
+static shunt_status compute_bitmap(struct grb_product *p, const struct shunt_frontier *x,
+                                   uint64_t *offsets)
+{
+  if (!allocate_bitmap(p)) return SHUNT_E_MEMORY;
+  const shunt_status status =
+      grb_engine_frontier_bitmap(p, x, offsets, p->t.present, sums(p) ? p->t.values : NULL);
+  if (status == SHUNT_OK) p->t.nvals = (int64_t)offsets[p->m];
+  return status;
+}
+
 static struct shunt_verdict compute(struct grb_product *p)
 {
-  const struct grb_library *l = p->library;
   const struct shunt_frontier x = product(p);
-  struct shunt_frontier_work *work;
-  uint64_t *offsets = grb_allocate(l, ((size_t)p->m + 1) * sizeof *offsets);
+  const struct bitmap_rule rule = bitmap_rule(p);
+  uint64_t *offsets = grb_allocate(p->library, ((size_t)p->m + 1) * sizeof *offsets);
   SHUNT_DECLINE_IF(!offsets, SHUNT_R_FAILED);
-  const shunt_status status = grb_engine_frontier(p, &x, offsets, &work);
-  if (status != SHUNT_OK) {
-    grb_release(l, offsets);
-    return SHUNT_VERDICT(status == SHUNT_E_UNSUPPORTED ? SHUNT_R_LARGE : SHUNT_R_FAILED);
-  }
-  p->t = (struct grb_result){.nvals = (int64_t)offsets[p->m]};
-  p->t.replaces_all = grb_mask_replaces_all(p);
-  const bool bitmap = is_for_bitmap(p, p->t.nvals);
-  const bool good = bitmap ? take_bitmap(p, work) : take_sparse(p, offsets, work);
-  if (bitmap) grb_release(l, offsets);
-  if (!good) grb_result_release(p);
-  return SHUNT_VERDICT(good ? SHUNT_FITS : SHUNT_R_FAILED);
+  const bool replaces = grb_mask_replaces_all(p);
+  p->t = (struct grb_result){.replaces_all = replaces};
+  const shunt_status status =
+      rule.always ? compute_bitmap(p, &x, offsets) : compute_either(p, &x, &rule, &offsets);
+  grb_release(p->library, offsets);
+  if (status == SHUNT_OK) return SHUNT_VERDICT(SHUNT_FITS);
+  grb_result_release(p);
+  return SHUNT_VERDICT(grb_engine_reason(status, SHUNT_R_LARGE));
 }
 
 const struct grb_method grb_frontier = {choose, compute};

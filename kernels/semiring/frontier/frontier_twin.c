@@ -1,7 +1,7 @@
-/* semiring_frontier_twin.c: the frontier product as its definition reads. */
+/* frontier_twin.c: the frontier product as its definition reads. */
 #include <string.h>
 
-#include "kernels/semiring/semiring_frontier.h"
+#include "kernels/semiring/frontier/frontier_kernels.h"
 #include "kernels/semiring/semiring_operands.h"
 
 /* Is there an entry (i,j), and which? */

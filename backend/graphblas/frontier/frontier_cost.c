@@ -1,0 +1,68 @@
+/* frontier_cost.c: nanoseconds of a step of searches, by GraphBLAS and by the kernel, from what is
+   read and the places of T.
+
+   The rates of one thread are of 972 steps of tests/bench/graphblas_steps and of those of the
+   clients on ca-AstroPh and wiki-Vote, on a Zen 3; GraphBLAS' are about the least that were
+   measured.  It adds rows with fewer terms than columns up in hash tables, goes through each place
+   where F is a bitmap, and looks up each entry of a sparse mask to pull.  */
+#include "backend/graphblas/frontier/frontier_cost.h"
+
+static double mask_entries(const struct shunt_frontier *x)
+{
+  return x->m.dense ? 0 : (double)x->m.sparse.nnz;
+}
+
+static double places(const struct shunt_frontier *x)
+{
+  return (double)x->rows * (double)x->a.cols;
+}
+
+static double pulled_by_original(const struct shunt_frontier *x, double single)
+{
+  const double each = x->sums ? 3 : 0.35;
+  if (!x->f.dense) return 2 * single;
+  if (x->m.dense) return each * single + (x->sums ? 6 : 3) * places(x);
+  if (x->complement) return (x->sums ? 8 : 4) * places(x);
+  return (x->sums ? 3 : 0.1) * single + (x->sums ? 1.8 : 0.4) * places(x) + 11 * mask_entries(x);
+}
+
+static double pushed_by_original(const struct shunt_frontier *x, double single)
+{
+  const double mask = mask_entries(x), many = single / (3 * places(x));
+  const double hashed = many < 1 ? 1 - many : 0;
+  if (x->f.dense) {
+    const double all = (x->sums ? 1.3 : 0.8) * single + (x->sums ? 11 : 9) * places(x);
+    return all + (x->complement ? 1.4 : 15) * mask;
+  }
+  if (x->m.dense) return (3.5 + 11 * hashed) * single;
+  return (3.5 + (x->complement ? 8 : 1.5) * hashed) * single + (x->complement ? 2 : 1.2) * mask;
+}
+
+/* Groups that threads share are pushed by each of them, with its range of columns. */
+static double shared(const struct shunt_frontier *x, int64_t groups, int threads)
+{
+  const double found = 10, nodes = (double)x->a.rows;
+  return x->a.by_column || threads == 1 ? 0 : found * (double)(groups % threads) * nodes;
+}
+
+static double by_host(const struct shunt_frontier *x, double grouped, int threads)
+{
+  const double nodes = (double)(x->a.rows + x->a.cols);
+  const int64_t width = x->sums ? 8 : 64, groups = (x->rows + width - 1) / width;
+  const double read = x->sums ? (x->a.by_column ? 2.9 : 5.4) : (x->a.by_column ? 1.5 : 2.7);
+  const bool lines = x->sums && x->f.dense && x->a.by_column; /* F and T are turned, all of them */
+  const double group = lines ? 8 : 5, row = lines ? 0.9 : x->sums ? 0.3 : 0.2;
+  const double all = read * grouped + group * (double)groups * nodes +
+                     row * (double)x->rows * nodes + 1.5 * mask_entries(x);
+  return all / threads + shared(x, groups, threads);
+}
+
+struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x,
+                                           struct shunt_frontier_reads reads)
+{
+  const double one =
+      x->a.by_column ? pulled_by_original(x, reads.single) : pushed_by_original(x, reads.single);
+  const int threads = shunt_frontier_threads(x);
+  return (struct grb_frontier_cost){one / (x->threads > 1 ? x->threads : 1),
+                                    by_host(x, reads.grouped, threads)};
+}

@@ -1,0 +1,106 @@
+/* frontier_group.c: one group of rows of a frontier product: its parts and its scratch. */
+#include "kernels/semiring/frontier/frontier_group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/semiring/semiring_operands.h"
+
+/* ---- scratch --------------------------------------------------------------------------------- */
+
+static size_t rounded(size_t bytes)
+{
+  return (bytes + 63) & ~(size_t)63;
+}
+
+static size_t lay_out(const struct shunt_frontier *p, int parts, char *memory,
+                      struct shunt_group *g)
+{
+  const size_t k = (size_t)p->a.rows + 1, n = (size_t)p->a.cols + 1;
+  size_t bytes = 0;
+#define PLACE(field, count)                                                                        \
+  do {                                                                                             \
+    if (memory) g->field = (void *)(memory + bytes);                                               \
+    bytes += rounded((count) * sizeof *g->field);                                                  \
+  } while (0)
+  PLACE(active, k);
+  PLACE(count, (size_t)parts);
+  if (p->sums) {
+    PLACE(f_bytes, k);
+    PLACE(t_bytes, n);
+    PLACE(allowed_bytes, n);
+    PLACE(f_values, k);
+    PLACE(t_values, n);
+  } else {
+    PLACE(f_words, k);
+    PLACE(t_words, n);
+    PLACE(allowed_words, n);
+    PLACE(spare, n / 64 + 1);
+  }
+#undef PLACE
+  return bytes;
+}
+
+size_t shunt_group_bytes(const struct shunt_frontier *p, int parts)
+{
+  return lay_out(p, parts, NULL, NULL);
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static int64_t aligned(int64_t place, int64_t size)
+{
+  const int64_t up = (place + 63) / 64 * 64;
+  return up < size ? up : size;
+}
+
+/* Of as many nodes; or, where A's vectors are the columns of T, of as many entries. */
+static void cut(struct shunt_group *g)
+{
+  const struct shunt_sparse *a = &g->p->a;
+  int64_t at = 0;
+  for (int part = 0; part <= g->parts; part++) {
+    g->node[part] = aligned(a->rows * part / g->parts, a->rows);
+    g->column[part] = aligned(a->cols * part / g->parts, a->cols);
+    if (!a->by_column || part == g->parts) continue;
+    const int64_t before = a->nnz / g->parts * part;
+    while (at < a->cols && shunt_vector_begin(a, at) < before) at += 64;
+    g->column[part] = at < a->cols ? at : a->cols;
+  }
+}
+
+static void each_part(struct shunt_group *g, void (*step)(struct shunt_group *, int))
+{
+  if (g->parts == 1) {
+    step(g, 0);
+    return;
+  }
+  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(g->parts))
+  for (int part = 0; part < g->parts; part++) step(g, part);
+}
+
+static int64_t row_entries(const struct shunt_group *g, int row)
+{
+  int64_t entries = 0;
+  for (int part = 0; part < g->parts; part++) entries += g->count[part][row];
+  return entries;
+}
+
+bool shunt_group_run(struct shunt_group *g, char *scratch, uint64_t *offsets, double **values)
+{
+  const bool sums = g->p->sums;
+  int64_t entries = 0;
+  lay_out(g->p, g->parts, scratch, g);
+  cut(g);
+  each_part(g, sums ? shunt_sums_read : shunt_words_read);
+  each_part(g, sums ? shunt_sums_walk : shunt_words_walk);
+  for (int row = 0; row < g->rows; row++) {
+    const int64_t here = row_entries(g, row);
+    offsets[g->first + row + 1] = (uint64_t)here;
+    entries += here;
+  }
+  if (!sums || g->to.values) return true;
+  *values = g->collected = malloc(((size_t)entries + 1) * sizeof **values);
+  if (g->collected) each_part(g, shunt_sums_collect);
+  return g->collected != NULL;
+}

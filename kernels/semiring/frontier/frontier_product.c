@@ -1,0 +1,192 @@
+/* frontier_product.c: a step of many searches at once (frontier_kernels.h has the method). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/semiring/frontier/frontier_group.h"
+#include "kernels/semiring/semiring_choice.h"
+#include "kernels/semiring/semiring_operands.h"
+#include "kernels/semiring/semiring_scratch.h"
+
+struct shunt_frontier_work {
+  struct shunt_frontier p;
+  uint64_t *offsets;
+  int64_t groups;
+  int width; /* rows of a group */
+  int threads;
+  struct shunt_places to;
+  double **values;              /* [groups] of sums that do not become a bitmap */
+  struct shunt_scratch scratch; /* has to.bits */
+};
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static bool run(struct shunt_frontier_work *x, int64_t group, int parts, char *scratch)
+{
+  const int64_t first = group * x->width, left = x->p.rows - first;
+  struct shunt_group g = {.p = &x->p,
+                          .first = first,
+                          .rows = left < x->width ? (int)left : x->width,
+                          .parts = parts,
+                          .to = x->to};
+  return shunt_group_run(&g, scratch, x->offsets, &x->values[group]);
+}
+
+/* As many groups as threads at a time; those left over one after the other, by all threads. */
+static bool compute(struct shunt_frontier_work *x)
+{
+  const int64_t apart = x->groups - x->groups % x->threads;
+  const size_t alone = shunt_group_bytes(&x->p, 1);
+  const size_t together = shunt_group_bytes(&x->p, x->threads);
+  const size_t group = apart ? alone * (size_t)x->threads : 0;
+  const size_t bits = (size_t)(x->p.rows * x->to.stride) * sizeof *x->to.bits;
+  x->scratch = shunt_scratch_take(bits + (group > together ? group : together));
+  if (!x->scratch.memory) return false;
+  char *memory = x->scratch.memory + bits;
+  int good = true;
+  x->to.bits = (uint64_t *)(void *)x->scratch.memory;
+  SHUNT_OMP(omp parallel num_threads(x->threads) reduction(& : good) if (apart > 1))
+  {
+#ifdef _OPENMP
+    char *mine = memory + alone * (size_t)omp_get_thread_num();
+#else
+    char *mine = memory;
+#endif
+    SHUNT_OMP(omp for schedule(dynamic, 1))
+    for (int64_t g = 0; g < apart; g++) good &= run(x, g, 1, mine);
+  }
+  for (int64_t g = apart; good && g < x->groups; g++) good = run(x, g, x->threads, memory);
+  return good;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static bool line_valid(const struct shunt_lines *x, int64_t rows, int64_t cols)
+{
+  if (x->dense) return x->full.rows == rows && x->full.cols == cols && x->full.col_stride == 1;
+  return shunt_sparse_valid(&x->sparse) && !x->sparse.by_column && x->sparse.rows == rows &&
+         x->sparse.cols == cols;
+}
+
+static void work_free(struct shunt_frontier_work *x)
+{
+  for (int64_t g = 0; x->values && g < x->groups; g++) free(x->values[g]);
+  free(x->values);
+  shunt_scratch_give(x->scratch);
+  free(x);
+}
+
+/* An odd number of lines of cache, so that a group's rows do not meet in the same place of it. */
+static int64_t stride_of(int64_t columns)
+{
+  return ((columns + 511) / 512 | 1) * 8;
+}
+
+static int64_t groups_of(const struct shunt_frontier *p)
+{
+  const int64_t width = p->sums ? SHUNT_GROUP_SUMS : SHUNT_GROUP_BITS;
+  return (p->rows + width - 1) / width;
+}
+
+int shunt_frontier_threads(const struct shunt_frontier *p)
+{
+  const int64_t groups = groups_of(p);
+  const int threads = shunt_semiring_threads(p->threads, p->a.nnz * groups);
+  return threads < SHUNT_GROUP_PARTS ? threads : SHUNT_GROUP_PARTS;
+}
+
+/* places: [rows * n] for sums that become a bitmap; else NULL. */
+static shunt_status begin(const struct shunt_frontier *p, uint64_t *offsets, double *places,
+                          struct shunt_frontier_work **work)
+{
+  *work = NULL;
+  if (!shunt_sparse_valid(&p->a) || !line_valid(&p->f, p->rows, p->a.rows) ||
+      !line_valid(&p->m, p->rows, p->a.cols))
+    return SHUNT_E_ARGUMENT;
+  if (p->a.ids || p->a.rows >= INT32_MAX || p->a.cols >= INT32_MAX) return SHUNT_E_UNSUPPORTED;
+  struct shunt_frontier_work *x = calloc(1, sizeof *x);
+  if (!x) return SHUNT_E_MEMORY;
+  x->p = *p;
+  x->offsets = offsets;
+  x->width = p->sums ? SHUNT_GROUP_SUMS : SHUNT_GROUP_BITS;
+  x->groups = groups_of(p);
+  x->threads = shunt_frontier_threads(p);
+  x->to = (struct shunt_places){.stride = stride_of(p->a.cols), .values = places};
+  x->values = calloc((size_t)x->groups + 1, sizeof *x->values);
+  if (!x->values || !compute(x)) {
+    work_free(x);
+    return SHUNT_E_MEMORY;
+  }
+  offsets[0] = 0;
+  for (int64_t s = 0; s < p->rows; s++) offsets[s + 1] += offsets[s];
+  *work = x;
+  return SHUNT_OK;
+}
+
+shunt_status shunt_frontier_begin(const struct shunt_frontier *p, uint64_t *offsets,
+                                  struct shunt_frontier_work **work)
+{
+  return begin(p, offsets, NULL, work);
+}
+
+/* ---- T --------------------------------------------------------------------------------------- */
+
+static const uint64_t *bits_of(const struct shunt_frontier_work *x, int64_t s)
+{
+  return x->to.bits + s * x->to.stride;
+}
+
+static const double *values_of(const struct shunt_frontier_work *x, int64_t s)
+{
+  const int64_t group = s / x->width;
+  return x->values[group] + (x->offsets[s] - x->offsets[group * x->width]);
+}
+
+static void finish_row(const struct shunt_frontier_work *x, int64_t s, uint64_t *indices,
+                       double *values)
+{
+  const uint64_t *bits = bits_of(x, s);
+  const uint64_t entries = x->offsets[s + 1] - x->offsets[s];
+  uint64_t *to = indices + x->offsets[s];
+  for (int64_t w = 0; w < (x->p.a.cols + 63) / 64; w++)
+    for (uint64_t left = bits[w]; left; left &= left - 1)
+      *to++ = (uint64_t)(64 * w + __builtin_ctzll(left));
+  if (values) memcpy(values + x->offsets[s], values_of(x, s), entries * sizeof *values);
+}
+
+void shunt_frontier_finish(struct shunt_frontier_work *x, uint64_t *indices, double *values)
+{
+  const int64_t rows = indices ? x->p.rows : 0;
+  SHUNT_OMP(omp parallel for schedule(dynamic, 1) num_threads(x->threads) if (x->threads > 1))
+  for (int64_t s = 0; s < rows; s++) finish_row(x, s, indices, values);
+  work_free(x);
+}
+
+static void spread_row(const struct shunt_frontier_work *x, int64_t s, double *values)
+{
+  const int64_t n = x->p.a.cols;
+  const uint64_t *bits = bits_of(x, s);
+  const double *from = values_of(x, s);
+  for (int64_t w = 0; w < (n + 63) / 64; w++)
+    for (uint64_t left = bits[w]; left; left &= left - 1)
+      values[s * n + 64 * w + __builtin_ctzll(left)] = *from++;
+}
+
+void shunt_frontier_finish_bitmap(struct shunt_frontier_work *x, int8_t *present, double *values)
+{
+  const int64_t rows = present ? x->p.rows : 0, n = x->p.a.cols;
+  SHUNT_OMP(omp parallel for schedule(dynamic, 1) num_threads(x->threads) if (x->threads > 1))
+  for (int64_t s = 0; s < rows; s++) {
+    shunt_bits_spread(bits_of(x, s), n, present + s * n);
+    if (values && !x->to.values) spread_row(x, s, values);
+  }
+  work_free(x);
+}
+
+shunt_status shunt_frontier_bitmap(const struct shunt_frontier *p, uint64_t *offsets,
+                                   int8_t *present, double *values)
+{
+  struct shunt_frontier_work *work;
+  const shunt_status status = begin(p, offsets, values, &work);
+  if (status == SHUNT_OK) shunt_frontier_finish_bitmap(work, present, values);
+  return status;
+}

@@ -1,0 +1,57 @@
+/* frontier_reads.c: what a frontier product would read, by samples. */
+#include "kernels/semiring/frontier/frontier_group.h"
+#include "kernels/semiring/semiring_operands.h"
+
+enum { SAMPLE = 256, PROBES = 4096 }; /* entries; places of a bitmap */
+
+static double degree(const struct shunt_sparse *a, int64_t v)
+{
+  return (double)(shunt_vector_begin(a, v + 1) - shunt_vector_begin(a, v));
+}
+
+/* Of entries, wherever they stand; how many share a column is not known. */
+static struct shunt_frontier_reads of_entries(const struct shunt_frontier *p,
+                                              const struct shunt_sparse *s)
+{
+  const int64_t sample = s->nnz < SAMPLE ? s->nnz : SAMPLE;
+  double sum = 0;
+  for (int64_t e = 0; e < sample; e++)
+    sum += degree(&p->a, shunt_entry_index(s, s->nnz / sample * e));
+  if (sample) sum *= (double)s->nnz / (double)sample;
+  const int width = p->sums ? SHUNT_GROUP_SUMS : SHUNT_GROUP_BITS;
+  const double groups = (double)((p->rows + width - 1) / width), all = groups * (double)p->a.nnz;
+  return (struct shunt_frontier_reads){sum, sum < all ? sum : all};
+}
+
+/* Of columns: rows that have the column, and groups of which any has it. */
+static struct shunt_frontier_reads of_columns(const struct shunt_frontier *p,
+                                              const struct shunt_full *d, bool present)
+{
+  const int64_t columns = p->rows * 16 < PROBES ? PROBES / (p->rows + 1) : 16;
+  const int64_t sample = d->cols < columns ? d->cols : columns;
+  const int width = p->sums ? SHUNT_GROUP_SUMS : SHUNT_GROUP_BITS;
+  struct shunt_frontier_reads reads = {0, 0};
+  for (int64_t e = 0; e < sample; e++) {
+    const int64_t v = d->cols / sample * e;
+    const double entries = degree(&p->a, v);
+    int64_t last = -1;
+    for (int64_t s = 0; s < p->rows; s++) {
+      if ((!d->present || d->present[s * d->row_stride + v]) != present) continue;
+      reads.single += entries;
+      if (s / width != last) reads.grouped += entries;
+      last = s / width;
+    }
+  }
+  const double scale = sample ? (double)d->cols / (double)sample : 0;
+  return (struct shunt_frontier_reads){reads.single * scale, reads.grouped * scale};
+}
+
+struct shunt_frontier_reads shunt_frontier_reads(const struct shunt_frontier *p)
+{
+  const struct shunt_lines *by = p->a.by_column ? &p->m : &p->f;
+  const bool present = !p->a.by_column || !p->complement;
+  if (by->dense) return of_columns(p, &by->full, present);
+  if (present) return of_entries(p, &by->sparse);
+  const struct shunt_full none = {.rows = p->rows, .cols = p->a.cols};
+  return of_columns(p, &none, true);
+}

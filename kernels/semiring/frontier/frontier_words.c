@@ -1,0 +1,100 @@
+/* frontier_words.c: ANY of PAIR: words of 64 rows. */
+#include <string.h>
+
+#include "kernels/semiring/frontier/frontier_group.h"
+#include "kernels/semiring/semiring_operands.h"
+
+void shunt_words_read(struct shunt_group *g, int part)
+{
+  const struct shunt_range nodes = shunt_part_nodes(g, part);
+  uint32_t *active = g->active + nodes.begin;
+  int64_t met = 0;
+  shunt_bits_words(&g->p->f, g->first, g->rows, nodes, g->f_words);
+  for (int64_t k = nodes.begin; !g->p->a.by_column && k < nodes.end; k++) {
+    active[met] = (uint32_t)k;
+    met += g->f_words[k] != 0;
+  }
+  g->met[part] = met;
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+static inline int64_t index_of(const struct shunt_sparse *a, bool wide, int64_t q)
+{
+  return wide ? ((const int64_t *)a->indices)[q] : ((const int32_t *)a->indices)[q];
+}
+
+static inline void push(struct shunt_group *g, struct shunt_range columns, bool wide)
+{
+  const struct shunt_sparse *a = &g->p->a;
+  uint64_t *to = g->t_words;
+  memset(to + columns.begin, 0, (size_t)(columns.end - columns.begin) * sizeof *to);
+  for (int from = 0; from < g->parts; from++)
+    for (int64_t c = 0; c < g->met[from]; c++) {
+      const int64_t k = g->active[g->node[from] + c];
+      const struct shunt_line whole = {shunt_vector_begin(a, k), shunt_vector_begin(a, k + 1)};
+      const struct shunt_line l = shunt_line_within(a, whole, columns);
+      const uint64_t bits = g->f_words[k];
+      for (int64_t q = l.begin; q < l.end; q++) to[index_of(a, wide, q)] |= bits;
+    }
+}
+
+static inline void pull(struct shunt_group *g, struct shunt_range columns, bool wide)
+{
+  const struct shunt_sparse *a = &g->p->a;
+  const uint64_t all = g->rows == 64 ? ~(uint64_t)0 : ((uint64_t)1 << g->rows) - 1;
+  const uint64_t flipped = g->p->complement ? all : 0;
+  shunt_bits_words(&g->p->m, g->first, g->rows, columns, g->allowed_words);
+  for (int64_t j = columns.begin; j < columns.end; j++) {
+    const int64_t end = shunt_vector_begin(a, j + 1);
+    const uint64_t allowed = g->allowed_words[j] ^ flipped;
+    uint64_t bits = 0;
+    for (int64_t q = shunt_vector_begin(a, j); q < end && (bits & allowed) != allowed; q++)
+      bits |= g->f_words[index_of(a, wide, q)];
+    g->t_words[j] = bits & allowed;
+  }
+}
+
+/* ---- T by row -------------------------------------------------------------------------------- */
+
+static void turn(struct shunt_group *g, struct shunt_range columns)
+{
+  for (int64_t j = columns.begin; j < columns.end; j += 64) {
+    const int64_t n = columns.end - j < 64 ? columns.end - j : 64;
+    uint64_t *to = g->to.bits + g->first * g->to.stride + j / 64;
+    uint64_t w[64] = {0};
+    memcpy(w, g->t_words + j, (size_t)n * sizeof *w);
+    shunt_bits_transpose(w);
+    for (int row = 0; row < g->rows; row++) to[row * g->to.stride] = w[row];
+  }
+}
+
+static void apply_mask(struct shunt_group *g, int row, struct shunt_range columns)
+{
+  uint64_t *to = g->to.bits + (g->first + row) * g->to.stride, *mask = g->spare;
+  const int64_t begin = columns.begin / 64, end = (columns.end + 63) / 64;
+  const uint64_t flipped = g->p->complement ? ~(uint64_t)0 : 0;
+  shunt_bits_of_row(&g->p->m, g->first + row, columns, mask + begin);
+  for (int64_t w = begin; w < end; w++) to[w] &= mask[w] ^ flipped;
+}
+
+void shunt_words_walk(struct shunt_group *g, int part)
+{
+  const struct shunt_range columns = shunt_part_columns(g, part);
+  const bool wide = g->p->a.index_bytes == 8;
+  memset(g->count[part], 0, sizeof g->count[part]);
+  if (columns.begin >= columns.end) return;
+  if (g->p->a.by_column)
+    wide ? pull(g, columns, true) : pull(g, columns, false);
+  else
+    wide ? push(g, columns, true) : push(g, columns, false);
+  turn(g, columns);
+  for (int row = 0; row < g->rows; row++) {
+    const uint64_t *to = g->to.bits + (g->first + row) * g->to.stride;
+    int64_t count = 0;
+    if (!g->p->a.by_column) apply_mask(g, row, columns);
+    for (int64_t w = columns.begin / 64; w < (columns.end + 63) / 64; w++)
+      count += __builtin_popcountll(to[w]);
+    g->count[part][row] = count;
+  }
+}
