@@ -198,9 +198,9 @@ const struct shunt_route shunt_route_toy = {
     .name = "toy", .fits = fits, .workspace = workspace, .expect = expect, .run = run};
 E
 change backend/routes/routes.h sed 's/ shunt_route_bsr;/ shunt_route_bsr,\n    shunt_route_toy;/'
-change backend/routes/table.c sed 's/&shunt_route_bsr,/& \&shunt_route_toy,/'
+change backend/routes/table.c sed 's/&shunt_route_bsr,/&\n    \&shunt_route_toy,/'
 change backend/routes/local.mk \
-  sed 's,%D%/bsr\.c,& %D%/toy.c,; s,%D%/bsr_cost\.c,& %D%/toy_cost.c,'
+  sed 's,%D%/bsr\.c,& %D%/toy.c,; s,%D%/bsr_cost\.c,%D%/toy_cost.c \\\n  &,'
 check "house.sh misses folders and a column" fails house
 check "check_documents.py misses the word" fails documents
 new backend/routes/toy_cost.c <<'E'
@@ -236,11 +236,8 @@ insert backend/costs/names.h '^/[*] ---- the lines of a table: of Shunt' <<'E'
 E
 change backend/costs/names.h \
   sed 's/^#define SHUNT_KERNEL_LINES(F) \\$/&\n  SHUNT_TOY_FIELDS(F, "toy", ours.toy) \\/'
-cat >>"$tree/backend/costs/tables/h200.costs" <<'E'
-
-# toy: made up.
-toy                     start 5  product 1e-6
-E
+change backend/costs/tables/h200.costs \
+  sed '$a\\n# toy: made up.\ntoy                     start 5  product 1e-6'
 insert tests/unit/plan/test_cost.c '^int main' <<'E'
 static void test_toy(void)
 {
