@@ -66,7 +66,8 @@ static int is_entry(const void *element, shunt_type type)
   case SHUNT_BF16: memcpy(&h, element, sizeof h); return (h & 0x7fff) != 0;
   case SHUNT_F32: memcpy(&f, element, sizeof f); return f != 0;
   case SHUNT_F64: memcpy(&g, element, sizeof g); return g != 0;
-  case SHUNT_I8: return *(const int8_t *)element != 0;
+  case SHUNT_I8:
+  case SHUNT_U8: return *(const uint8_t *)element != 0;
   case SHUNT_I32: return *(const int32_t *)element != 0;
   case SHUNT_I16: memcpy(&h, element, sizeof h); return h != 0;
   case SHUNT_C32: memcpy(two, element, sizeof two); return two[0] != 0 || two[1] != 0;

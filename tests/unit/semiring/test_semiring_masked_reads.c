@@ -1,6 +1,5 @@
 /* test_semiring_masked_reads.c: what a masked product reads, by a sample: that it is one of all
-   of M,
-   and what it costs, in instructions, before a call may be passed through.  */
+   of M, and what it costs, in instructions, before a call may be passed through.  */
 #include "kernels/semiring/masked/masked.h"
 #include "tests/graphblas/instructions.h"
 #include "tests/unit/check.h"
@@ -36,9 +35,13 @@ static void decide(void *argument)
   (void)shunt_masked_dot_reads(p, 25);
 }
 
+/* They live until the test ends. */
+static struct shunt_sparse even, ends;
+
 int main(void)
 {
-  struct shunt_sparse even = band(25000, 0, 4), ends = band(128, 8, 2);
+  even = band(25000, 0, 4);
+  ends = band(128, 8, 2);
   struct shunt_masked_dot p = product(even);
   const double reads = shunt_masked_dot_reads(&p, 5);
   check(reads > 3.9 * (double)even.nnz && reads <= 4 * (double)even.nnz, "a band: reads of rows");
