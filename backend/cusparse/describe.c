@@ -372,7 +372,7 @@ struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
 {
   struct common common = {x->handle, x->alpha, x->beta, x->compute};
   memset(p, 0, sizeof *p);
-  p->cusparse = o->version;
+  p->cusparse = (int)o->version;
   p->op = SHUNT_SPMM;
   p->algorithm = (int)x->algorithm;
   SHUNT_DECLINE_IF(!x->a || !x->b || !x->c, SHUNT_R_EMPTY);
@@ -397,7 +397,7 @@ struct shunt_verdict shunt_describe_sddmm(const struct shunt_original *o,
 {
   struct common common = {x->handle, x->alpha, x->beta, x->compute};
   memset(p, 0, sizeof *p);
-  p->cusparse = o->version;
+  p->cusparse = (int)o->version;
   p->op = SHUNT_SDDMM;
   p->algorithm = (int)x->algorithm;
   SHUNT_DECLINE_IF(!x->a || !x->b || !x->c, SHUNT_R_EMPTY);

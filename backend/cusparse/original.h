@@ -59,7 +59,7 @@ struct shunt_original {
 #undef POINTER
   const char *path; /* file name of the library, as loaded */
   void *base;       /* the lowest address that it is mapped at */
-  int version;      /* 126: 12.6; 0: it does not say */
+  intptr_t version; /* 126: 12.6; 0: it does not say.  So wide that no byte is padding */
 };
 
 /* The original for the code at `return_address`, which is
