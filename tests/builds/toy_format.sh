@@ -273,7 +273,7 @@ bool gpu_prepare_toy(struct gpu_case *g, struct bench_way *w);
 shunt_status gpu_toy(struct gpu_case *g, cudaStream_t stream);
 
 E
-change backend/tool/local.mk sed 's,%D%/bench/gpu_bsr\.c,& %D%/bench/gpu_toy.c,'
+change backend/tool/local.mk sed 's,%D%/bench/gpu_bsr\.c,%D%/bench/gpu_toy.c \\\n  &,'
 change backend/tool/bench/gpu.c \
   sed 's/^\( *\){"bsr", gpu_prepare_bsr, gpu_bsr},$/&\n\1{"toy", gpu_prepare_toy, gpu_toy},/'
 change backend/tool/bench/report.c sed 's/^    {"bsr", "bsr"},$/&\n    {"toy", "toy"},/'
