@@ -150,7 +150,7 @@ static void test_spared(shunt_sparse24_shape shape, Table *table)
     for (int blocks : {2, 4, 8}) {
       Options o;
       o.shape = shape, o.in_place = in_place, o.index = r.below(2) ? SHUNT_I32 : SHUNT_I64;
-      Product q(pattern_24(300, 4112, 1, 25), 8, o, 26, table);
+      Product q(pattern_24(300, sized(4112, 1040), 1, 25), 8, o, 26, table);
       q.device.multiprocessors = blocks;
       rests &= q.packs();
       proves(q);
