@@ -12,6 +12,8 @@
 #                           makes, and device code
 #   one way                 no include goes from kernels or conv to backend, from kernels to conv
 #                           (but for formats that tests' twins need), and none goes in a circle
+#   a short way             from an exported function to a launcher are at most 9 functions, and
+#                           backend/README.md names them
 #   instructions            no inline PTX but in kernels/ptx
 #   real names              functions, kernels and files that comments and pages name exist, also by
 #                           names such as csr_spmm_*.cu
@@ -110,6 +112,10 @@ for path in sorted(graph):
 PYTHON
 }
 rule "no include goes in a circle" "$(circles)"
+
+# ---- a short way ---------------------------------------------------------------------------------
+rule "at most 9 functions lead from a call to a launcher, as backend/README.md has them" \
+  "$(python3 tests/call_way.py 9 backend/README.md)"
 
 # ---- instructions --------------------------------------------------------------------------------
 rule "no inline PTX but in kernels/ptx" "$(grep -rnE '\basm( volatile)?[ (]' kernels conv \

@@ -82,27 +82,6 @@ size_t shunt_plan_ask(const struct shunt_problem *asked, cudaStream_t stream,
 
 /* ---- running ----------------------------------------------------------------------- */
 
-static struct shunt_answer run_one(const struct shunt_problem *p, const struct shunt_call *call,
-                                   int only)
-{
-  struct shunt_product x;
-  shunt_product_look_up(&x, p, 0, call, only);
-  struct shunt_answer answer = shunt_product_run(&x);
-  shunt_product_leave(&x);
-  return answer;
-}
-
-/* Blocks are read in place: nothing is kept, profiled or looked up. */
-static struct shunt_answer run_in_blocks(const struct shunt_problem *p,
-                                         const struct shunt_call *call, int only)
-{
-  struct shunt_product x = {.problem = *p, .call = *call, .batches = 1};
-  x.call.problem = &x.problem;
-  x.call.forced = shunt_routes_forced();
-  shunt_product_choose(&x, only);
-  return shunt_product_run(&x);
-}
-
 /* Is C's old content of no account?  Then whatever was written can be written again. */
 static bool overwrites(const struct shunt_problem *p)
 {
@@ -130,7 +109,7 @@ static struct shunt_answer run_in_turn(const struct shunt_problem *p, const stru
   struct shunt_answer answer = {.why = SHUNT_VERDICT(SHUNT_FITS)};
   double us = 0, saved = 0;
   while (looked < matrices && answer.why.reason == SHUNT_FITS) {
-    shunt_product_look_up(&x[looked], p, looked, call, only);
+    shunt_product_plan(&x[looked], p, looked, call, only);
     if (x[looked].plan.count == 0)
       answer = shunt_declined(x[looked].plan.why_none);
     else if (!overwrites(p) && !sure(&x[looked].plan))
@@ -153,53 +132,59 @@ static struct shunt_answer run_in_turn(const struct shunt_problem *p, const stru
   return answer;
 }
 
-/* p on the way that `call` has begun; `workspace` is where COO's offsets are made. */
-static struct shunt_answer run_call(const struct shunt_problem *p, struct shunt_problem *settled,
-                                    const struct shunt_call *call, int only, void *workspace)
+/* What is asked whatever the routes say; fills *settled, which is p as they see it, and *call. */
+static struct shunt_verdict begin_call(const struct shunt_problem *p, void *workspace,
+                                       size_t workspace_bytes, cudaStream_t stream,
+                                       struct shunt_problem *settled, struct shunt_call *call)
 {
+  const struct shunt_verdict v = shunt_plan_settle(p, settled);
+  if (v.reason != SHUNT_FITS) return v;
+  const struct shunt_scalar *alpha = p->op == SHUNT_SPMM ? &p->spmm.alpha : &p->sddmm.alpha;
+  const bool known =
+      !shunt_scalar_is_zero(alpha) && isfinite(alpha->host) && isfinite(alpha->imaginary);
+  SHUNT_DECLINE_IF(!p->extended && !known, SHUNT_R_ALPHA);
+  SHUNT_DECLINE_IF(shunt_options()->routes == 0, SHUNT_R_DISABLED);
+  SHUNT_DECLINE_IF(p->extended && !workspace, SHUNT_R_WORKSPACE);
+  struct shunt_context *e = shunt_context_find();
+  SHUNT_DECLINE_IF(!e, SHUNT_R_DEVICE);
+  const struct shunt_capture capture = shunt_capture_of(stream);
+  SHUNT_DECLINE_IF(capture.broken, SHUNT_R_CAPTURE);
+
+  const size_t coo = coo_bytes(p);
+  *call = (struct shunt_call){.context = e, .stream = stream, .capturing = capture.active};
+  if (workspace && workspace_bytes >= coo) {
+    call->workspace = (char *)workspace + coo;
+    call->workspace_bytes = workspace_bytes - coo;
+  }
   if (p->format == SHUNT_COO) {
-    if (!call->workspace) return shunt_declined(SHUNT_VERDICT(SHUNT_R_WORKSPACE));
     settled->spmm.a.row_offsets = workspace;
     settled->strides.offsets = 0; /* each batch's are made in the same place */
   }
-  if (shunt_problem_in_blocks(p)) return run_in_blocks(settled, call, only);
-  return settled->batches == 1 ? run_one(settled, call, only) : run_in_turn(settled, call, only);
+  return v;
 }
 
 struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, void *workspace,
                                       size_t workspace_bytes, cudaStream_t stream)
 {
-  struct shunt_problem csr;
-  struct shunt_verdict v = shunt_plan_settle(p, &csr);
+  struct shunt_problem settled;
+  struct shunt_call call;
+  struct shunt_answer answer;
+  if (only == SHUNT_BEST_ROUTE && !p->deterministic) only = shunt_tune_find(p);
+  if (only == SHUNT_TUNE_ORIGINAL) return shunt_declined(SHUNT_VERDICT(SHUNT_R_SLOWER));
+  const struct shunt_verdict v = begin_call(p, workspace, workspace_bytes, stream, &settled, &call);
   if (v.reason != SHUNT_FITS) return shunt_declined(v);
-  const struct shunt_scalar *alpha = p->op == SHUNT_SPMM ? &p->spmm.alpha : &p->sddmm.alpha;
-  const bool known =
-      !shunt_scalar_is_zero(alpha) && isfinite(alpha->host) && isfinite(alpha->imaginary);
-  if (!p->extended && !known) return shunt_declined(SHUNT_VERDICT(SHUNT_R_ALPHA));
-  if (shunt_options()->routes == 0) return shunt_declined(SHUNT_VERDICT(SHUNT_R_DISABLED));
-  if (p->extended && !workspace) return shunt_declined(SHUNT_VERDICT(SHUNT_R_WORKSPACE));
-  struct shunt_context *e = shunt_context_find();
-  if (!e) return shunt_declined(SHUNT_VERDICT(SHUNT_R_DEVICE));
-  struct shunt_capture capture = shunt_capture_of(stream);
-  if (capture.broken) return shunt_declined(SHUNT_VERDICT(SHUNT_R_CAPTURE));
-
-  size_t coo = coo_bytes(p);
-  struct shunt_call call = {.context = e, .stream = stream, .capturing = capture.active};
-  if (workspace_bytes >= coo) {
-    call.workspace = workspace ? (char *)workspace + coo : NULL;
-    call.workspace_bytes = workspace ? workspace_bytes - coo : 0;
+  if (p->format == SHUNT_COO && !call.workspace)
+    answer = shunt_declined(SHUNT_VERDICT(SHUNT_R_WORKSPACE));
+  else if (settled.batches > 1)
+    answer = run_in_turn(&settled, &call, only);
+  else {
+    struct shunt_product x;
+    shunt_product_plan(&x, &settled, 0, &call, only);
+    answer = shunt_product_run(&x);
+    shunt_product_leave(&x);
   }
-  const struct shunt_answer answer = run_call(p, &csr, &call, only, workspace);
-  if (answer.why.reason != SHUNT_FITS) shunt_opening_original(&e->openings);
+  if (answer.why.reason != SHUNT_FITS) shunt_opening_original(&call.context->openings);
   return answer;
-}
-
-struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace,
-                                   size_t workspace_bytes, cudaStream_t stream)
-{
-  const int measured = p->deterministic ? SHUNT_TUNE_UNKNOWN : shunt_tune_find(p);
-  if (measured == SHUNT_TUNE_ORIGINAL) return shunt_declined(SHUNT_VERDICT(SHUNT_R_SLOWER));
-  return shunt_plan_run_by(p, measured, workspace, workspace_bytes, stream);
 }
 
 void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)

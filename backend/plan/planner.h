@@ -53,15 +53,20 @@ static inline size_t shunt_plan_workspace(const struct shunt_problem *p, cudaStr
   return shunt_plan_ask(p, stream, library_path, &whole);
 }
 
-/* Enqueues p on `stream`, or says why not.  `workspace` (256-byte aligned) is the
-   caller's; NULL when there is none to be trusted.  */
-struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace,
-                                   size_t workspace_bytes, cudaStream_t stream);
+/* Any route: the one that SHUNT_TUNE found the fastest, else the one that is expected to be.  (Not
+   among the answers of tune.h.) */
+enum { SHUNT_BEST_ROUTE = -3 };
 
-/* The same by one route of the table alone, whatever it is expected to take; any route
-   when `route` is negative.  */
+/* Enqueues p on `stream`, or says why not.  `workspace` (256-byte aligned) is the
+   caller's; NULL when there is none to be trusted.  `route`: SHUNT_BEST_ROUTE, or a row of the
+   table, which runs whatever it is expected to take.  */
 struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int route, void *workspace,
                                       size_t workspace_bytes, cudaStream_t stream);
+static inline struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace,
+                                                 size_t workspace_bytes, cudaStream_t stream)
+{
+  return shunt_plan_run_by(p, SHUNT_BEST_ROUTE, workspace, workspace_bytes, stream);
+}
 
 /* The invitation of cusparseSpMM_preprocess: profiles the pattern; of a deterministic problem it
    waits for the result.  Nothing while `stream` is being captured.  */

@@ -1,8 +1,8 @@
 /* product.h: one product on its way through the planner.
 
-     shunt_product_look_up   what the cache knows of the matrix; the plan (choice.c)
-     shunt_product_run       the first route of the plan that does not fail
-     shunt_product_leave     what was taken hold of given back; profiles and studies asked for
+     shunt_product_plan    what the cache knows of the matrix; the plan (choice.c)
+     shunt_product_run     the first route of the plan that does not fail
+     shunt_product_leave   what was taken hold of given back; profiles and studies asked for
 
    For the planner alone (planner.h is what others call).  A struct is one thread's.  */
 #ifndef SHUNT_PRODUCT_H
@@ -33,7 +33,7 @@ struct shunt_plan {
 };
 
 struct shunt_product {
-  struct shunt_problem problem; /* CSR by now, one batch */
+  struct shunt_problem problem; /* CSR by now, or blocks; one batch */
   struct shunt_call call;       /* of `problem`; what no route is told apart from others */
   int batches;                  /* that it is one of */
   struct shunt_lookup lookup;
@@ -77,9 +77,10 @@ void shunt_product_choose(struct shunt_product *x, int only);
 /* What the cache knows p's matrix by. */
 struct shunt_key shunt_key_of(const struct shunt_problem *p);
 
-/* Looks the matrix of p's batch i up, and chooses. */
-void shunt_product_look_up(struct shunt_product *x, const struct shunt_problem *p, int i,
-                           const struct shunt_call *call, int only);
+/* Looks the matrix of p's batch i up, and chooses.  Blocks are read in place: of them nothing is
+   kept, profiled or looked up.  */
+void shunt_product_plan(struct shunt_product *x, const struct shunt_problem *p, int i,
+                        const struct shunt_call *call, int only);
 
 struct shunt_answer shunt_product_run(struct shunt_product *x);
 

@@ -29,7 +29,7 @@ static shunt_status run(const struct shunt_call *c)
 {
   if (c->packed && shunt_vector_takes_packed(c)) {
     /* Not for this B or C: nothing was enqueued. */
-    const shunt_status r = shunt_vector_run_packed(c);
+    const shunt_status r = shunt_packed_run(&shunt_vector_packed, c);
     if (r != SHUNT_E_UNSUPPORTED && r != SHUNT_E_WORKSPACE) return r;
   }
   /* It was chosen for a copy that there was no memory for: another route is faster. */

@@ -53,10 +53,10 @@ struct shunt_capture shunt_capture_of(cudaStream_t stream)
 {
   return (void)stream, (struct shunt_capture){planner.captures, false};
 }
-struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace, size_t bytes,
-                                   cudaStream_t stream)
+struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int route, void *workspace,
+                                      size_t bytes, cudaStream_t stream)
 {
-  (void)stream;
+  (void)stream, (void)route;
   planner.runs++;
   planner.problem = *p;
   planner.workspace = workspace;
