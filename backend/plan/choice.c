@@ -122,9 +122,9 @@ static void ask(struct shunt_product *x, const struct shunt_route *r, const stru
   double us = 0;
   const uint32_t needs = (c->will_pack ? shunt_opening_bit(SHUNT_OPEN_COPIES) : 0) |
                          (c->library ? shunt_library_bit(&x->problem) : 0);
-  struct shunt_verdict v = r->expect(c, &us);
+  struct shunt_outcome v = r->expect(c, &us);
   const bool only_slow = v.reason == SHUNT_R_UNPROFILED || v.reason == SHUNT_R_PATTERN;
-  if (only_slow && !compare) v = SHUNT_VERDICT(SHUNT_FITS);
+  if (only_slow && !compare) v = SHUNT_OUTCOME(SHUNT_FITS);
   if (v.reason != SHUNT_FITS && v.reason != SHUNT_R_ORDERED) {
     plan->why_none = v;
     return;
@@ -139,7 +139,7 @@ static void ask(struct shunt_product *x, const struct shunt_route *r, const stru
 static void consider(struct shunt_product *x, const struct shunt_route *r, bool compare)
 {
   struct shunt_context *e = x->call.context;
-  const struct shunt_verdict v = r->fits(&x->problem, e);
+  const struct shunt_outcome v = r->fits(&x->problem, e);
   if (v.reason != SHUNT_FITS) {
     x->plan.why_none = v;
     return;
@@ -258,14 +258,14 @@ void shunt_product_choose(struct shunt_product *x, int only)
   /* No original stands behind an extended product. */
   const bool compare = !shunt_routes_forced() && only < 0 && !x->problem.extended;
   plan->count = 0;
-  plan->why_none = shunt_problem_transposed(&x->problem) ? SHUNT_VERDICT(SHUNT_R_TRANSPOSED)
-                                                         : SHUNT_VERDICT(SHUNT_R_DISABLED);
+  plan->why_none = shunt_problem_transposed(&x->problem) ? SHUNT_OUTCOME(SHUNT_R_TRANSPOSED)
+                                                         : SHUNT_OUTCOME(SHUNT_R_DISABLED);
   consider_all(x, only, compare);
   if (compare && plan->count == 0 && must_not_vary(&x->problem)) consider_all(x, only, false);
   plan->original_us = original_us(x);
   settle_openings(x, compare);
   if (plan->count > 0 && compare && plan->candidate[0].us >= most_us(x)) {
     plan->count = 0;
-    plan->why_none = SHUNT_VERDICT(SHUNT_R_SLOWER);
+    plan->why_none = SHUNT_OUTCOME(SHUNT_R_SLOWER);
   }
 }

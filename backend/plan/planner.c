@@ -18,9 +18,9 @@ enum { EXTENDED_ROOM = 512 };
 
 /* ---- what is planned ------------------------------------------------------------- */
 
-struct shunt_verdict shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out)
+struct shunt_outcome shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out)
 {
-  struct shunt_verdict v = shunt_problem_check(p);
+  struct shunt_outcome v = shunt_problem_check(p);
   if (v.reason != SHUNT_FITS) return v;
   if (p->batches == 1 || !shunt_batches_join(p, out)) *out = *p;
   if (!shunt_problem_in_blocks(p)) out->format = SHUNT_CSR;
@@ -106,14 +106,14 @@ static struct shunt_answer run_in_turn(const struct shunt_problem *p, const stru
   struct shunt_product x[MOST_IN_TURN];
   const int matrices = shunt_batches_share_a(p) ? 1 : p->batches;
   int looked = 0, i = 0;
-  struct shunt_answer answer = {.why = SHUNT_VERDICT(SHUNT_FITS)};
+  struct shunt_answer answer = {.why = SHUNT_OUTCOME(SHUNT_FITS)};
   double us = 0, saved = 0;
   while (looked < matrices && answer.why.reason == SHUNT_FITS) {
     shunt_product_plan(&x[looked], p, looked, call, only);
     if (x[looked].plan.count == 0)
       answer = shunt_declined(x[looked].plan.why_none);
     else if (!overwrites(p) && !sure(&x[looked].plan))
-      answer = shunt_declined(SHUNT_VERDICT(SHUNT_R_BATCHED));
+      answer = shunt_declined(SHUNT_OUTCOME(SHUNT_R_BATCHED));
     looked++;
   }
   for (; i < p->batches && answer.why.reason == SHUNT_FITS; i++) {
@@ -133,11 +133,11 @@ static struct shunt_answer run_in_turn(const struct shunt_problem *p, const stru
 }
 
 /* What is asked whatever the routes say; fills *settled, which is p as they see it, and *call. */
-static struct shunt_verdict begin_call(const struct shunt_problem *p, void *workspace,
+static struct shunt_outcome begin_call(const struct shunt_problem *p, void *workspace,
                                        size_t workspace_bytes, cudaStream_t stream,
                                        struct shunt_problem *settled, struct shunt_call *call)
 {
-  const struct shunt_verdict v = shunt_plan_settle(p, settled);
+  const struct shunt_outcome v = shunt_plan_settle(p, settled);
   if (v.reason != SHUNT_FITS) return v;
   const struct shunt_scalar *alpha = p->op == SHUNT_SPMM ? &p->spmm.alpha : &p->sddmm.alpha;
   const bool known =
@@ -170,11 +170,11 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
   struct shunt_call call;
   struct shunt_answer answer;
   if (only == SHUNT_BEST_ROUTE && !p->deterministic) only = shunt_tune_find(p);
-  if (only == SHUNT_TUNE_ORIGINAL) return shunt_declined(SHUNT_VERDICT(SHUNT_R_SLOWER));
-  const struct shunt_verdict v = begin_call(p, workspace, workspace_bytes, stream, &settled, &call);
+  if (only == SHUNT_TUNE_ORIGINAL) return shunt_declined(SHUNT_OUTCOME(SHUNT_R_SLOWER));
+  const struct shunt_outcome v = begin_call(p, workspace, workspace_bytes, stream, &settled, &call);
   if (v.reason != SHUNT_FITS) return shunt_declined(v);
   if (p->format == SHUNT_COO && !call.workspace)
-    answer = shunt_declined(SHUNT_VERDICT(SHUNT_R_WORKSPACE));
+    answer = shunt_declined(SHUNT_OUTCOME(SHUNT_R_WORKSPACE));
   else if (settled.batches > 1)
     answer = run_in_turn(&settled, &call, only);
   else {

@@ -27,18 +27,18 @@
 #include "backend/plan/problem.h"
 
 struct shunt_answer {
-  struct shunt_verdict why; /* SHUNT_FITS: taken */
+  struct shunt_outcome why; /* SHUNT_FITS: taken */
   const char *route;        /* name, or "original" */
   double us, saved_us;      /* expected of the way that runs, for the log; us 0: not known */
   double off;               /* shunt_cost_original_off of what was taken */
-  struct shunt_verdict how; /* SHUNT_FITS, SHUNT_R_ORDERED or SHUNT_R_EXTENDED */
+  struct shunt_outcome how; /* SHUNT_FITS, SHUNT_R_ORDERED or SHUNT_R_EXTENDED */
   bool written;             /* declined, but part of the result was enqueued: report an error */
 };
 
 /* Fills *out with p as routes see it: CSR unless it is in blocks, op_a 'T' where op(A) is the
-   transpose of spmm.a; and batches that are one product are joined.  Another verdict than
+   transpose of spmm.a; and batches that are one product are joined.  Another outcome than
    SHUNT_FITS: no route ever takes it, and *out is not to be used.  A pure function.  */
-struct shunt_verdict shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out);
+struct shunt_outcome shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out);
 
 /* Bytes of workspace that Shunt wants for p on the current device, less where its memory is short
    (room.h); 0 when no route takes it.  *whole: not less, so no later answer for p is more.  May

@@ -11,7 +11,7 @@
 #include "backend/routes/costs.h"
 #include "conv/coo/coo_conv.h"
 
-struct shunt_answer shunt_declined(struct shunt_verdict why)
+struct shunt_answer shunt_declined(struct shunt_outcome why)
 {
   return (struct shunt_answer){.why = why, .route = "original", .how = why};
 }
@@ -186,7 +186,7 @@ static struct shunt_call call_of(struct shunt_product *x, int i, struct shunt_ca
 static struct shunt_answer taken(const struct shunt_product *x, const struct shunt_candidate *by)
 {
   const struct shunt_machine *machine = &x->call.context->machine;
-  struct shunt_answer answer = {.why = SHUNT_VERDICT(SHUNT_FITS),
+  struct shunt_answer answer = {.why = SHUNT_OUTCOME(SHUNT_FITS),
                                 .route = by->route->name,
                                 .us = by->us,
                                 .saved_us = fmax(x->plan.original_us - by->us, 0),
@@ -194,7 +194,7 @@ static struct shunt_answer taken(const struct shunt_product *x, const struct shu
                                 .how = by->how};
   if (x->problem.extended) {
     answer.saved_us = 0;
-    answer.how = SHUNT_VERDICT(SHUNT_R_EXTENDED);
+    answer.how = SHUNT_OUTCOME(SHUNT_R_EXTENDED);
   }
   return answer;
 }
@@ -205,7 +205,7 @@ struct shunt_answer shunt_product_run(struct shunt_product *x)
   struct shunt_answer answer = shunt_declined(plan->why_none);
   answer.us = plan->original_us;
   if (plan->count > 0 && make_offsets(&x->call) != SHUNT_OK)
-    return shunt_declined(SHUNT_VERDICT(SHUNT_R_FAILED));
+    return shunt_declined(SHUNT_OUTCOME(SHUNT_R_FAILED));
   for (int i = 0; i < plan->count && !answer.written; i++) {
     const struct shunt_candidate *best = &plan->candidate[i];
     enum shunt_copy_use use = SHUNT_COPY_UNUSED;
@@ -215,7 +215,7 @@ struct shunt_answer shunt_product_run(struct shunt_product *x)
     const shunt_status s = best->route->run(&c);
     if (copy) tell_of_use(&c, copy, s, saving_of(plan, i));
     if (s == SHUNT_OK) return taken(x, best);
-    answer = shunt_declined(SHUNT_VERDICT(SHUNT_R_FAILED));
+    answer = shunt_declined(SHUNT_OUTCOME(SHUNT_R_FAILED));
     answer.us = plan->original_us;
     answer.written = s == SHUNT_E_WRITTEN;
   }

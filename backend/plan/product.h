@@ -17,7 +17,7 @@ enum { SHUNT_MOST_CANDIDATES = 32 };
 /* One way to take the product.  A route may have several, which differ in what has to be open. */
 struct shunt_candidate {
   const struct shunt_route *route;
-  struct shunt_verdict how;
+  struct shunt_outcome how;
   double us;
   bool library, packs; /* with cuBLASLt; the matrix is packed on the way */
   uint32_t closed;     /* what it needs that is not open yet (backend/cublas/opening.h) */
@@ -28,7 +28,7 @@ struct shunt_candidate {
 struct shunt_plan {
   struct shunt_candidate candidate[SHUNT_MOST_CANDIDATES];
   int count;
-  struct shunt_verdict why_none; /* the most general route's reason */
+  struct shunt_outcome why_none; /* the most general route's reason */
   double original_us;            /* what the original is expected to need */
 };
 
@@ -87,6 +87,6 @@ struct shunt_answer shunt_product_run(struct shunt_product *x);
 /* Gives back what the lookup and the run took hold of. */
 void shunt_product_leave(struct shunt_product *x);
 
-struct shunt_answer shunt_declined(struct shunt_verdict why);
+struct shunt_answer shunt_declined(struct shunt_outcome why);
 
 #endif

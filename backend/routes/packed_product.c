@@ -47,7 +47,7 @@ size_t shunt_packed_copy_bytes(size_t copy_bytes)
   return TABLE_BYTES + copy_bytes;
 }
 
-struct shunt_verdict shunt_packed_usable(const struct shunt_packed_format *f,
+struct shunt_outcome shunt_packed_usable(const struct shunt_packed_format *f,
                                          const struct shunt_call *c)
 {
   const struct shunt_problem *p = c->problem;
@@ -55,7 +55,7 @@ struct shunt_verdict shunt_packed_usable(const struct shunt_packed_format *f,
   SHUNT_DECLINE_IF(c->no_copies, SHUNT_R_COPY);
   SHUNT_DECLINE_IF(f->own_bytes(p) == 0 && (uintptr_t)p->spmm.b.values % 16 != 0, SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF(c->workspace_bytes < shunt_packed_lay_out(f, p).total, SHUNT_R_WORKSPACE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 shunt_status shunt_packed_hand_on(const struct shunt_call *c, const uint32_t *word,

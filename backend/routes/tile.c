@@ -92,7 +92,7 @@ static const struct shunt_packed_format format = {.own_bytes = own_bytes,
 /* Narrower products read less than half of each row of B that is sent for. */
 enum { LEAST_COLUMNS = 32 };
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
   const struct shunt_spmm *s = &p->spmm;
@@ -104,7 +104,7 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF(s->b.cols < LEAST_COLUMNS, SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF((double)shunt_packed_lay_out(&format, p).total > (double)e->memory_bytes / 16,
                    SHUNT_R_LARGE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
@@ -143,14 +143,14 @@ static bool gains(const struct shunt_call *c)
   return expected_us(c) + made / GAINED_WITHIN < shunt_cost_csr(s, c->profile, m);
 }
 
-static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   *us = expected_us(c);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
-  const struct shunt_verdict v = shunt_packed_usable(&format, c);
+  const struct shunt_outcome v = shunt_packed_usable(&format, c);
   if (v.reason != SHUNT_FITS) return v;
   SHUNT_DECLINE_IF(c->profile->unsorted_rows, SHUNT_R_PATTERN);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 static shunt_status run(const struct shunt_call *c)

@@ -245,10 +245,10 @@ shunt_status shunt_coo_to_csr_cuda(int64_t rows, int64_t nnz, const void *row_in
   return SHUNT_OK;
 }
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
   (void)p, (void)e;
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
@@ -257,19 +257,19 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_contex
   return (size_t)p->spmm.c.cols; /* tells who asked about how many columns */
 }
 
-static struct shunt_verdict expect_direct(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect_direct(const struct shunt_call *c, double *us)
 {
   *us = world.packed_us > 0 && (c->packed || c->will_pack) ? world.packed_us : world.direct_us;
   SHUNT_DECLINE_IF(world.only_library, SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(world.slow, SHUNT_R_PATTERN);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static struct shunt_verdict expect_library(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect_library(const struct shunt_call *c, double *us)
 {
   *us = world.library_us;
   SHUNT_DECLINE_IF(!c->library, SHUNT_R_LIBRARY);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 static shunt_status note(const struct shunt_call *c, char name)
