@@ -29,7 +29,7 @@ struct shunt_cublaslt;
 /* Has the program loaded a copy?  Then opening it takes little. */
 bool shunt_cublaslt_is_loaded(void);
 
-/* Opens the library for the current context, once (backend/cublas/opening.h says when): takes tens
+/* Opens the library for the current context, once (backend/cublas/lazy_init.h says when): takes tens
    of milliseconds.  NULL: not to be had.  */
 struct shunt_cublaslt *shunt_cublaslt_open(const char *beside);
 

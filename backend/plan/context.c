@@ -115,7 +115,7 @@ static struct shunt_context *create(unsigned long long id)
   struct shunt_context *e = SHUNT_TRY_OR(NULL, calloc(1, sizeof *e));
   if (!e) return NULL;
   e->id = id;
-  shunt_openings_start(&e->openings, shunt_cublaslt_is_loaded());
+  shunt_lazy_start(&e->lazy, shunt_cublaslt_is_loaded());
   shunt_status s = SHUNT_CUDA(cudaGetDevice(&e->ordinal));
   if (s == SHUNT_OK) s = shunt_device_read(e->ordinal, &e->device, &e->memory_bytes);
   if (s == SHUNT_OK) {
@@ -188,12 +188,12 @@ static void open_gemm(struct shunt_context *e)
   pthread_mutex_unlock(&making);
 }
 
-void shunt_context_open(struct shunt_context *e, uint32_t set)
+void shunt_context_initialize(struct shunt_context *e, uint32_t set)
 {
-  for (int i = 0; i < SHUNT_OPENINGS; i++) {
-    if (!shunt_openings_closed(&e->openings, set & shunt_opening_bit(i))) continue;
-    if (i != SHUNT_OPEN_COPIES) open_gemm(e);
-    shunt_opening_opened(&e->openings, i);
+  for (int i = 0; i < SHUNT_LAZY_PARTS; i++) {
+    if (!shunt_lazy_pending(&e->lazy, set & shunt_lazy_bit(i))) continue;
+    if (i != SHUNT_LAZY_COPIES) open_gemm(e);
+    shunt_lazy_done(&e->lazy, i);
   }
 }
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "backend/costs/machine.h"
-#include "backend/cublas/opening.h"
+#include "backend/cublas/lazy_init.h"
 #include "backend/plan/memory/room.h"
 #include "kernels/common/device.h"
 
@@ -34,7 +34,7 @@ struct shunt_context {
   int64_t memory_bytes;          /* of the whole device */
   cudaMemPool_t pool;            /* what copies are made in */
   struct shunt_cache *cache;
-  struct shunt_openings openings;
+  struct shunt_lazy_init lazy;
   struct shunt_room room;    /* for workspaces */
   struct shunt_share *share; /* of the budget of copies, with other processes; or NULL */
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
@@ -52,9 +52,9 @@ struct shunt_context *shunt_context_make(void);
 
 /* Where cuBLASLt is looked for; see cublaslt.h.  The first to say so counts. */
 void shunt_context_beside(struct shunt_context *e, const char *beside);
-/* Opens what `set` names (opening.h), whether it pays or not; returns at once where it is open.
+/* Initializes what `set` names (lazy_init.h), whether it pays or not; returns at once where it is.
    Captures, of this thread or of others, stay as they are.  */
-void shunt_context_open(struct shunt_context *e, uint32_t set);
+void shunt_context_initialize(struct shunt_context *e, uint32_t set);
 
 /* Gives back what the current context's cache has of device memory; waits until the device has it.
    False: it had none.  For the program's allocations that fail.  */

@@ -67,7 +67,7 @@ size_t shunt_plan_ask(const struct shunt_problem *asked, cudaStream_t stream,
     if (!shunt_route_may_take(i, p) || r->fits(p, e).reason != SHUNT_FITS) continue;
     if (r->wants_gemm) shunt_context_beside(e, library_path);
     if (r->wants_gemm && free_to_make && shunt_routes_forced())
-      shunt_context_open(e, shunt_library_bit(p));
+      shunt_context_initialize(e, shunt_library_bit(p));
     size_t bytes = r->workspace(p, e);
     any = true;
     if (bytes <= most) continue;
@@ -183,7 +183,7 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
     answer = shunt_product_run(&x);
     shunt_product_leave(&x);
   }
-  if (answer.why.reason != SHUNT_FITS) shunt_opening_original(&call.context->openings);
+  if (answer.why.reason != SHUNT_FITS) shunt_lazy_original_ran(&call.context->lazy);
   return answer;
 }
 
@@ -194,7 +194,7 @@ void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
   if (shunt_problem_check(p).reason != SHUNT_FITS || shunt_capture_of(stream).active) return;
   const struct shunt_key key = shunt_key_of(p);
   const struct shunt_csr *a = shunt_problem_sparse(p);
-  shunt_context_open(e, shunt_opening_bit(SHUNT_OPEN_COPIES)); /* many calls are to come */
+  shunt_context_initialize(e, shunt_lazy_bit(SHUNT_LAZY_COPIES)); /* many calls are to come */
   struct shunt_lookup l;
   shunt_cache_look_up(e->cache, &key, &l);
   shunt_lookup_release(e->cache, &l);

@@ -233,11 +233,11 @@ static const struct shunt_route *chosen(const struct shunt_product *x)
 /* A study comes when it pays for itself; the first needs the pool, too. */
 static bool may_allocate(const struct shunt_call *c)
 {
-  const uint32_t copies = shunt_opening_bit(SHUNT_OPEN_COPIES);
-  const struct shunt_openings *o = &c->context->openings;
-  if (!shunt_openings_closed(o, copies)) return true;
-  if (c->spent_us < shunt_opening_us(o, SHUNT_OPEN_COPIES)) return false;
-  shunt_context_open(c->context, copies);
+  const uint32_t copies = shunt_lazy_bit(SHUNT_LAZY_COPIES);
+  const struct shunt_lazy_init *o = &c->context->lazy;
+  if (!shunt_lazy_pending(o, copies)) return true;
+  if (c->spent_us < shunt_lazy_us(o, SHUNT_LAZY_COPIES)) return false;
+  shunt_context_initialize(c->context, copies);
   return true;
 }
 

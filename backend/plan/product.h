@@ -14,13 +14,13 @@
 
 enum { SHUNT_MOST_CANDIDATES = 32 };
 
-/* One way to take the product.  A route may have several, which differ in what has to be open. */
+/* One way to take the product.  A route may have several, which differ in what has to be initialized. */
 struct shunt_candidate {
   const struct shunt_route *route;
   struct shunt_outcome how;
   double us;
   bool library, packs; /* with cuBLASLt; the matrix is packed on the way */
-  uint32_t closed;     /* what it needs that is not open yet (backend/cublas/opening.h) */
+  uint32_t pending;    /* what it needs that is not initialized yet (backend/cublas/lazy_init.h) */
 };
 
 /* What the router chose: the routes that may run, fastest first, or the reason why there is
@@ -56,7 +56,7 @@ bool shunt_routes_forced(void);
 /* May route i take p, as far as the options and the layout of A say? */
 bool shunt_route_may_take(int i, const struct shunt_problem *p);
 
-/* cuBLASLt's products of p's type, as what has to be open for them (backend/cublas/opening.h). */
+/* cuBLASLt's products of p's type, as what they need (backend/cublas/lazy_init.h). */
 uint32_t shunt_library_bit(const struct shunt_problem *p);
 
 /* The copy in `route`'s format, which the lookup carries or this product packed, and its view; or

@@ -82,7 +82,7 @@ check_PROGRAMS += \
   %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_context %D%/plan/test_cost %D%/plan/test_forks \
   %D%/plan/test_frozen %D%/plan/test_math \
-  %D%/plan/test_openings %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
+  %D%/plan/test_lazy_init %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
   %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_service %D%/plan/test_share \
   %D%/plan/test_gpu_budget %D%/plan/test_log %D%/plan/test_log_report %D%/plan/test_threads \
   %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
@@ -116,7 +116,7 @@ CACHE_TEST_SOURCES = backend/plan/cache.c backend/plan/cache_arrays.c \
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_context_SOURCES = %D%/plan/test_context.c $(CACHE_TEST_SOURCES) \
-  $(COST_TABLE_SOURCES) backend/cublas/opening.c backend/options/user_file.c \
+  $(COST_TABLE_SOURCES) backend/cublas/lazy_init.c backend/options/user_file.c \
   backend/plan/context.c
 nodist_%C%_plan_test_context_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_context_CFLAGS = $(AM_CFLAGS)
@@ -143,16 +143,16 @@ nodist_%C%_plan_test_math_SOURCES = $(COST_BUILT_IN)
   backend/routes/packed_product.c
 %C%_plan_test_packed_product_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_packed_product_LDADD = libshunt-problem.la -lm
-PLANNER_SOURCES = backend/cublas/opening.c backend/plan/choice.c backend/plan/fault.c \
+PLANNER_SOURCES = backend/cublas/lazy_init.c backend/plan/choice.c backend/plan/fault.c \
   backend/plan/frozen.c backend/plan/planner.c backend/plan/product.c backend/routes/cost_forms.c
 %C%_plan_test_planner_SOURCES = %D%/plan/test_planner.c $(PLANNER_SOURCES)
 nodist_%C%_plan_test_planner_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_planner_LDADD = libshunt-problem.la -lm
-%C%_plan_test_openings_SOURCES = %D%/plan/test_openings.c $(PLANNER_SOURCES)
-nodist_%C%_plan_test_openings_SOURCES = $(COST_BUILT_IN)
-%C%_plan_test_openings_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_openings_LDADD = libshunt-problem.la -lm -lpthread
+%C%_plan_test_lazy_init_SOURCES = %D%/plan/test_lazy_init.c $(PLANNER_SOURCES)
+nodist_%C%_plan_test_lazy_init_SOURCES = $(COST_BUILT_IN)
+%C%_plan_test_lazy_init_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_lazy_init_LDADD = libshunt-problem.la -lm -lpthread
 
 %C%_plan_test_share_SOURCES = %D%/plan/test_share.c backend/plan/fault.c \
   backend/plan/memory/share.c

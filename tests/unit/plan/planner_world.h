@@ -1,5 +1,5 @@
 /* planner_world.h: the planner with everything around it replaced, for test_planner.c and
-   test_openings.c.  Two routes are in the table: `direct`, and `library`, which needs another
+   test_lazy_init.c.  Two routes are in the table: `direct`, and `library`, which needs another
    library and takes transposed matrices.  */
 #ifndef PLANNER_WORLD_H
 #define PLANNER_WORLD_H
@@ -44,7 +44,7 @@ static struct {
   bool settled, saw_profile;
   int seen_settled;
   size_t room;                  /* what a workspace may take */
-  uint32_t opened;              /* (backend/cublas/opening.h), */
+  uint32_t opened;              /* (backend/cublas/lazy_init.h), */
   bool no_library;              /* which is not to be had */
   enum shunt_copy_use copy_use; /* what a route says of it; what was counted: */
   int uses, touches, built;
@@ -79,13 +79,13 @@ void shunt_context_beside(struct shunt_context *e, const char *beside)
 {
   (void)e, (void)beside;
 }
-void shunt_context_open(struct shunt_context *e, uint32_t set)
+void shunt_context_initialize(struct shunt_context *e, uint32_t set)
 {
-  for (int i = 0; i < SHUNT_OPENINGS; i++) {
-    if (!shunt_openings_closed(&e->openings, set & shunt_opening_bit(i))) continue;
-    world.opened |= shunt_opening_bit(i);
-    if (i != SHUNT_OPEN_COPIES && !world.no_library) e->gemm = (struct shunt_cublaslt *)things;
-    shunt_opening_opened(&e->openings, i);
+  for (int i = 0; i < SHUNT_LAZY_PARTS; i++) {
+    if (!shunt_lazy_pending(&e->lazy, set & shunt_lazy_bit(i))) continue;
+    world.opened |= shunt_lazy_bit(i);
+    if (i != SHUNT_LAZY_COPIES && !world.no_library) e->gemm = (struct shunt_cublaslt *)things;
+    shunt_lazy_done(&e->lazy, i);
   }
 }
 
@@ -365,8 +365,8 @@ static struct shunt_problem bound(const char *word)
   world.original_us = 1000;
   world.room = sizeof arrays;
   world.copy_use = SHUNT_COPY_USED;
-  shunt_openings_start(&context.openings, true);
-  shunt_context_open(&context, ~(uint32_t)0);
+  shunt_lazy_start(&context.lazy, true);
+  shunt_context_initialize(&context, ~(uint32_t)0);
   world.opened = 0;
   check(shunt_problem_parse(word, &p) == SHUNT_OK, "parses %s", word);
   if (p.op == SHUNT_SDDMM) {

@@ -120,8 +120,8 @@ static void test_made(void)
   if (!e) return;
   check(capture_mode == cudaStreamCaptureModeGlobal, "and the thread's own mode is as before");
   check(shunt_context_find() == e && shunt_context_make() == e && asked_machine == 1, "once");
-  shunt_context_open(e, ~(uint32_t)0);
-  shunt_context_open(e, ~(uint32_t)0);
+  shunt_context_initialize(e, ~(uint32_t)0);
+  shunt_context_initialize(e, ~(uint32_t)0);
   check(opened == 1 && disturbed == 0 && !e->gemm, "cuBLASLt is looked for once, beside it, too");
   check(!shunt_context_release_memory(), "there is nothing to give back");
   current = 2;
