@@ -16,7 +16,7 @@
 
 #include "backend/costs/machine.h"
 #include "backend/cublas/lazy_init.h"
-#include "backend/plan/memory/room.h"
+#include "backend/plan/memory/workspace_limit.h"
 #include "kernels/common/device.h"
 
 struct shunt_cache;
@@ -35,7 +35,7 @@ struct shunt_context {
   cudaMemPool_t pool;            /* what copies are made in */
   struct shunt_cache *cache;
   struct shunt_lazy_init lazy;
-  struct shunt_room room;    /* for workspaces */
+  struct shunt_workspace_limit workspace_limit;
   struct shunt_share *share; /* of the budget of copies, with other processes; or NULL */
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
   bool gemm_tried;

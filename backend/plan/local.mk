@@ -9,6 +9,6 @@ HOST_PLAN_SOURCES = $(OPTION_SOURCES) %D%/fault.c %D%/frozen.c %D%/log.c \
 PLAN_SOURCES = $(HOST_PLAN_SOURCES) \
   %D%/cache.c %D%/cache_arrays.c %D%/cache_profile.c %D%/choice.c %D%/context.c \
   %D%/memory/device_memory.c %D%/graph_overlap.c %D%/packed.c %D%/planner.c %D%/product.c \
-  %D%/promise.c %D%/memory/room.c \
+  %D%/promise.c %D%/memory/workspace_limit.c \
   %D%/memory/share.c %D%/tune.c \
   %D%/tune_machine.c %D%/tuner.c

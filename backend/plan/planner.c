@@ -43,7 +43,8 @@ static size_t coo_bytes(const struct shunt_problem *p)
 static bool may_ask(struct shunt_context *e, const struct shunt_problem *asked, size_t bytes,
                     bool may_read)
 {
-  return asked->deterministic || !may_read || shunt_room_holds(&e->room, coo_bytes(asked) + bytes);
+  return asked->deterministic || !may_read ||
+         shunt_workspace_limit_allows(&e->workspace_limit, coo_bytes(asked) + bytes);
 }
 
 size_t shunt_plan_ask(const struct shunt_problem *asked, cudaStream_t stream,

@@ -1,4 +1,4 @@
-# tests/unit: one room at a time, without a GPU.
+# tests/unit: one folder at a time, without a GPU.
 check_PROGRAMS = \
   %D%/costs/test_estimates %D%/costs/test_tables \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
@@ -83,7 +83,7 @@ check_PROGRAMS += \
   %D%/plan/test_cache %D%/plan/test_context %D%/plan/test_cost %D%/plan/test_forks \
   %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_lazy_init %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
-  %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_service %D%/plan/test_share \
+  %D%/plan/test_promise %D%/plan/test_workspace_limit %D%/plan/test_service %D%/plan/test_share \
   %D%/plan/test_gpu_budget %D%/plan/test_log %D%/plan/test_log_report %D%/plan/test_threads \
   %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
   %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/vector/test_vector_route
@@ -158,9 +158,9 @@ nodist_%C%_plan_test_lazy_init_SOURCES = $(COST_BUILT_IN)
   backend/plan/memory/share.c
 %C%_plan_test_share_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_share_LDADD = -lpthread
-%C%_plan_test_room_SOURCES = %D%/plan/test_room.c backend/plan/fault.c backend/plan/memory/room.c
-%C%_plan_test_room_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_room_LDADD =
+%C%_plan_test_workspace_limit_SOURCES = %D%/plan/test_workspace_limit.c backend/plan/fault.c backend/plan/memory/workspace_limit.c
+%C%_plan_test_workspace_limit_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_workspace_limit_LDADD =
 %C%_plan_test_promise_SOURCES = %D%/plan/test_promise.c backend/plan/promise.c
 %C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_promise_LDADD = -lpthread

@@ -94,7 +94,7 @@ cudaError_t cudaGetLastError(void)
   return cudaSuccess;
 }
 
-bool shunt_room_holds(struct shunt_room *r, size_t bytes)
+bool shunt_workspace_limit_allows(struct shunt_workspace_limit *r, size_t bytes)
 {
   return (void)r, bytes <= world.room;
 }
