@@ -123,7 +123,7 @@ struct shunt_cache {
   struct shunt_cache_packed *first[4], *last[4]; /* of each state */
   int word_pages, packed_in_use;
   int64_t bytes, most_bytes, ample_bytes; /* of copies; see packed.c, allowance */
-  struct shunt_share *share;              /* with other processes; not ours, may be NULL */
+  struct shunt_budget *budget;            /* with other processes; not ours, may be NULL */
   cudaMemPool_t pool;                     /* what copies are made in; not ours */
   cudaStream_t reaper;                    /* waits for last uses, then frees */
 };

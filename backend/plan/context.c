@@ -12,8 +12,8 @@
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/leave.h"
 #include "backend/plan/log.h"
+#include "backend/plan/memory/budget.h"
 #include "backend/plan/memory/device_memory.h"
-#include "backend/plan/memory/share.h"
 #include "backend/plan/tune_machine.h"
 
 /* One slot per context seen.  Slots are filled in order and never emptied; when
@@ -81,7 +81,7 @@ static void destroy(struct shunt_context *e)
 {
   if (!e) return;
   shunt_cache_free(e->cache);
-  shunt_share_close(e->share);
+  shunt_budget_close(e->budget);
   if (e->pool) cudaMemPoolDestroy(e->pool);
   free(e);
 }
@@ -133,8 +133,8 @@ static struct shunt_context *create(unsigned long long id)
   }
   if (s == SHUNT_OK) {
     unsigned char uuid[16];
-    if (shunt_device_uuid(e->ordinal, uuid)) e->share = shunt_share_open("/dev/shm", uuid);
-    shunt_cache_share(e->cache, e->share);
+    if (shunt_device_uuid(e->ordinal, uuid)) e->budget = shunt_budget_open("/dev/shm", uuid);
+    shunt_cache_share(e->cache, e->budget);
     return e;
   }
   destroy(e);
@@ -206,7 +206,7 @@ bool shunt_context_release_memory(void)
 bool shunt_context_await_others(int round)
 {
   struct shunt_context *e = shunt_context_find();
-  return e && e->share && shunt_share_await(e->share, round);
+  return e && e->budget && shunt_budget_await(e->budget, round);
 }
 
 void shunt_context_forget_memory(const void *memory)

@@ -20,7 +20,7 @@
 #include "kernels/common/device.h"
 
 struct shunt_cache;
-struct shunt_share;
+struct shunt_budget;
 struct shunt_cublaslt;
 
 struct shunt_context {
@@ -36,7 +36,7 @@ struct shunt_context {
   struct shunt_cache *cache;
   struct shunt_lazy_init lazy;
   struct shunt_workspace_limit workspace_limit;
-  struct shunt_share *share; /* of the budget of copies, with other processes; or NULL */
+  struct shunt_budget *budget; /* of the budget of copies, with other processes; or NULL */
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
   bool gemm_tried;
   atomic_bool beside_known;
@@ -60,7 +60,7 @@ void shunt_context_initialize(struct shunt_context *e, uint32_t set);
    False: it had none.  For the program's allocations that fail.  */
 bool shunt_context_release_memory(void);
 /* For an allocation of the program's that has failed even then: in round 0 asks other processes to
-   give memory back (memory/share.h), in every round waits for 5 ms.  False: there is nothing to
+   give memory back (memory/budget.h), in every round waits for 5 ms.  False: there is nothing to
    wait for, or 0.3 s have passed.  */
 bool shunt_context_await_others(int round);
 /* The program is about to free the allocation that `memory` is in, or NULL. */

@@ -10,5 +10,5 @@ PLAN_SOURCES = $(HOST_PLAN_SOURCES) \
   %D%/cache.c %D%/cache_arrays.c %D%/cache_profile.c %D%/choice.c %D%/context.c \
   %D%/memory/device_memory.c %D%/graph_overlap.c %D%/packed.c %D%/planner.c %D%/product.c \
   %D%/promise.c %D%/memory/workspace_limit.c \
-  %D%/memory/share.c %D%/tune.c \
+  %D%/memory/budget.c %D%/tune.c \
   %D%/tune_machine.c %D%/tuner.c

@@ -7,8 +7,8 @@
 #include "backend/log/log_upkeep.h"
 #include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/memory/budget.h"
 #include "backend/plan/memory/device_memory.h"
-#include "backend/plan/memory/share.h"
 
 enum { HEADER_BYTES = 256, FINGERPRINTS_AT = 16, MEASURES_AT = 48 };
 
@@ -109,7 +109,7 @@ static void reap(struct shunt_cache *c, struct shunt_cache_packed *k)
   c->bytes -= (int64_t)k->bytes;
   shunt_log_memory(c->bytes, -1);
   k->bytes = 0;
-  if (c->share) shunt_share_keep(c->share, c->bytes);
+  if (c->budget) shunt_budget_keep(c->budget, c->bytes);
   if (SHUNT_CUDA(cudaEventRecord(k->reaped, c->reaper)) == SHUNT_OK) move_to(k, REAPED);
 }
 
@@ -226,7 +226,7 @@ static struct allowance allowance(const struct shunt_cache *c, size_t need)
   shunt_log_memory(c->bytes, (int64_t)(total - available));
   if (available < need + total / 20) return a;
   a.budget = a.mine = available > need + total / 2 ? c->ample_bytes : c->most_bytes;
-  if (c->share) a.mine = shunt_share_allows(c->share, a.budget);
+  if (c->budget) a.mine = shunt_budget_allows(c->budget, a.budget);
   return a;
 }
 
@@ -242,11 +242,12 @@ static bool make_room(struct shunt_cache *c, size_t bytes, double worth_a_byte_o
   if (c->bytes > rest && c->bytes - least_worth(c, enough, &unused) <= rest)
     give_way(c, rest, enough);
   if (c->bytes > rest) {
-    if (c->share && most.mine < most.budget) shunt_share_want(c->share, (int64_t)bytes);
+    if (c->budget && most.mine < most.budget) shunt_budget_want(c->budget, (int64_t)bytes);
     return false;
   }
-  if (!c->share || shunt_share_take(c->share, c->bytes + (int64_t)bytes, most.budget)) return true;
-  shunt_share_want(c->share, (int64_t)bytes);
+  if (!c->budget || shunt_budget_take(c->budget, c->bytes + (int64_t)bytes, most.budget))
+    return true;
+  shunt_budget_want(c->budget, (int64_t)bytes);
   return false;
 }
 
@@ -316,7 +317,7 @@ shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_l
     const double worth = missed_by(c, e, r->saves_us) / (double)bytes;
     struct shunt_cache_packed *k = make_room(c, bytes, worth) ? c->first[FREE] : NULL;
     if (k) s = open_slot(c, k, e, r, stream);
-    if (c->share && s != SHUNT_OK) shunt_share_keep(c->share, c->bytes);
+    if (c->budget && s != SHUNT_OK) shunt_budget_keep(c->budget, c->bytes);
     if (s == SHUNT_OK) {
       k->by_study = r->by && l->study;
       *place = *out = k;
@@ -493,14 +494,14 @@ void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed
 
 /* ---- when memory is short -------------------------------------------------------------------- */
 
-void shunt_cache_share(struct shunt_cache *c, struct shunt_share *share)
+void shunt_cache_share(struct shunt_cache *c, struct shunt_budget *budget)
 {
-  c->share = share;
+  c->budget = budget;
 }
 
 bool shunt_cache_wants_relief(struct shunt_cache *c)
 {
-  return (c->share && shunt_share_stirred(c->share)) ||
+  return (c->budget && shunt_budget_stirred(c->budget)) ||
          atomic_load_explicit(&c->relief_due, memory_order_relaxed);
 }
 
@@ -512,7 +513,7 @@ void shunt_cache_relieve(struct shunt_cache *c)
   shunt_cache_packed_tidy(c);
   const int64_t most = c->bytes > 0 ? allowance(c, 0).mine : 0;
   give_way(c, most, INFINITY);
-  if (c->share && most == 0) SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0)); /* what has come back */
+  if (c->budget && most == 0) SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0)); /* what has come back */
   pthread_mutex_unlock(&c->lock);
   shunt_leave_relaxed(mode);
 }

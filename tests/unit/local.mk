@@ -83,7 +83,7 @@ check_PROGRAMS += \
   %D%/plan/test_cache %D%/plan/test_context %D%/plan/test_cost %D%/plan/test_forks \
   %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_lazy_init %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
-  %D%/plan/test_promise %D%/plan/test_workspace_limit %D%/plan/test_service %D%/plan/test_share \
+  %D%/plan/test_promise %D%/plan/test_workspace_limit %D%/plan/test_service %D%/plan/test_budget \
   %D%/plan/test_gpu_budget %D%/plan/test_log %D%/plan/test_log_report %D%/plan/test_threads \
   %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
   %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/vector/test_vector_route
@@ -111,7 +111,7 @@ check_PROGRAMS += \
 %C%_cusparse_test_strides_LDADD = -lpthread
 CACHE_TEST_SOURCES = backend/plan/cache.c backend/plan/cache_arrays.c \
   backend/plan/cache_profile.c backend/plan/fault.c backend/plan/frozen.c backend/plan/packed.c \
-  backend/plan/memory/share.c
+  backend/plan/memory/budget.c
 %C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c $(CACHE_TEST_SOURCES)
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
@@ -126,7 +126,7 @@ nodist_%C%_plan_test_context_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_service_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_forks_SOURCES = %D%/plan/test_forks.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
   backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c backend/plan/fault.c \
-  backend/plan/memory/share.c backend/plan/tune.c
+  backend/plan/memory/budget.c backend/plan/tune.c
 %C%_plan_test_forks_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_forks_LDADD = libshunt-problem.la -lm -lpthread
 %C%_plan_test_forks_LDFLAGS = -Wl,--wrap=pthread_mutex_unlock
@@ -154,10 +154,10 @@ nodist_%C%_plan_test_lazy_init_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_lazy_init_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_lazy_init_LDADD = libshunt-problem.la -lm -lpthread
 
-%C%_plan_test_share_SOURCES = %D%/plan/test_share.c backend/plan/fault.c \
-  backend/plan/memory/share.c
-%C%_plan_test_share_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_share_LDADD = -lpthread
+%C%_plan_test_budget_SOURCES = %D%/plan/test_budget.c backend/plan/fault.c \
+  backend/plan/memory/budget.c
+%C%_plan_test_budget_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_budget_LDADD = -lpthread
 %C%_plan_test_workspace_limit_SOURCES = %D%/plan/test_workspace_limit.c backend/plan/fault.c backend/plan/memory/workspace_limit.c
 %C%_plan_test_workspace_limit_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_workspace_limit_LDADD =
@@ -166,7 +166,7 @@ nodist_%C%_plan_test_lazy_init_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_promise_LDADD = -lpthread
 
 %C%_plan_test_gpu_budget_SOURCES = %D%/plan/test_gpu_budget.c backend/graphblas/gpu/budget.c \
-  backend/plan/fault.c backend/plan/memory/share.c
+  backend/plan/fault.c backend/plan/memory/budget.c
 %C%_plan_test_gpu_budget_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_gpu_budget_LDADD = -lpthread
 

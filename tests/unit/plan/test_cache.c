@@ -9,7 +9,7 @@
 
 #include "backend/plan/cache.h"
 #include "backend/plan/frozen.h"
-#include "backend/plan/memory/share.h"
+#include "backend/plan/memory/budget.h"
 #include "kernels/guard/guard.h"
 #include "tests/unit/check.h"
 #include "tests/unit/plan/cache_runtime.h"
@@ -635,10 +635,10 @@ static pid_t keep_elsewhere(const char *folder, int64_t bytes, int64_t budget, i
   fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
-    struct shunt_share *s = shunt_share_open(folder, uuid);
+    struct shunt_budget *s = shunt_budget_open(folder, uuid);
     close(go[1]);
-    const bool took = s && shunt_share_take(s, bytes, budget) && write(ready[1], "", 1) == 1;
-    while (read(go[0], &c, 1) > 0) shunt_share_want(s, 1000);
+    const bool took = s && shunt_budget_take(s, bytes, budget) && write(ready[1], "", 1) == 1;
+    while (read(go[0], &c, 1) > 0) shunt_budget_want(s, 1000);
     exit(!took);
   }
   close(go[0]), close(ready[1]);
@@ -656,10 +656,10 @@ static void test_shared(void)
   const int64_t budget = 3 * 1256;
   struct shunt_lookup l;
   int end = -1;
-  struct shunt_share *share = mkdtemp(folder) ? shunt_share_open(folder, uuid) : NULL;
-  check(share != NULL, "a budget for all processes");
+  struct shunt_budget *shared = mkdtemp(folder) ? shunt_budget_open(folder, uuid) : NULL;
+  check(shared != NULL, "a budget for all processes");
   open_cache(budget);
-  shunt_cache_share(cache, share);
+  shunt_cache_share(cache, shared);
   call(NULL, &l);
   pid_t other = keep_elsewhere(folder, 2 * 1256, budget, &end);
   check(other > 0 && pack(&formats[0]) == SHUNT_OK, "what another process leaves");
@@ -679,7 +679,7 @@ static void test_shared(void)
   close(end);
   waitpid(other, NULL, 0);
   close_cache();
-  shunt_share_close(share);
+  shunt_budget_close(shared);
   rmdir(folder);
 }
 
