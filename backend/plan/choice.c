@@ -138,17 +138,17 @@ static void ask(struct shunt_product *x, const struct shunt_route *r, const stru
    it could use, with what is not yet.  */
 static void consider(struct shunt_product *x, const struct shunt_route *r, bool compare)
 {
-  struct shunt_context *e = x->call.context;
-  const struct shunt_outcome v = r->fits(&x->problem, e);
+  struct shunt_context *context = x->call.context;
+  const struct shunt_outcome v = r->fits(&x->problem, context);
   if (v.reason != SHUNT_FITS) {
     x->plan.why_none = v;
     return;
   }
   struct shunt_call c = shunt_call_for(x, r);
-  const bool pending = shunt_lazy_pending(&e->lazy, shunt_library_bit(&x->problem));
-  c.library = r->wants_gemm && !pending && e->gemm;
+  const bool pending = shunt_lazy_pending(&context->lazy, shunt_library_bit(&x->problem));
+  c.library = r->wants_gemm && !pending && context->gemm;
   ask(x, r, &c, compare);
-  if (c.will_pack && shunt_lazy_pending(&e->lazy, shunt_lazy_bit(SHUNT_LAZY_COPIES))) {
+  if (c.will_pack && shunt_lazy_pending(&context->lazy, shunt_lazy_bit(SHUNT_LAZY_COPIES))) {
     struct shunt_call in_place = c;
     in_place.will_pack = false;
     ask(x, r, &in_place, compare);
@@ -231,15 +231,15 @@ static uint32_t to_initialize(struct shunt_product *x)
 static void initialize(struct shunt_product *x, bool compare)
 {
   struct shunt_plan *plan = &x->plan;
-  struct shunt_context *e = x->call.context;
+  struct shunt_context *context = x->call.context;
   uint32_t pending = 0;
   int kept = 0;
   for (int i = 0; i < plan->count; i++) pending |= plan->candidate[i].pending;
   if (!pending) return;
-  shunt_context_initialize(e, compare ? to_initialize(x) : pending);
+  shunt_context_initialize(context, compare ? to_initialize(x) : pending);
   for (int i = 0; i < plan->count; i++) {
     const struct shunt_candidate *k = &plan->candidate[i];
-    if (shunt_lazy_pending(&e->lazy, k->pending) || (k->library && !e->gemm)) continue;
+    if (shunt_lazy_pending(&context->lazy, k->pending) || (k->library && !context->gemm)) continue;
     plan->candidate[kept++] = *k;
   }
   plan->count = kept;

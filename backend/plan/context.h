@@ -51,10 +51,10 @@ struct shunt_context *shunt_context_find(void);
 struct shunt_context *shunt_context_make(void);
 
 /* Where cuBLASLt is looked for; see cublaslt.h.  The first to say so counts. */
-void shunt_context_beside(struct shunt_context *e, const char *beside);
+void shunt_context_beside(struct shunt_context *context, const char *beside);
 /* Initializes what `set` names (lazy_init.h), whether it pays or not; returns at once where it is.
    Captures, of this thread or of others, stay as they are.  */
-void shunt_context_initialize(struct shunt_context *e, uint32_t set);
+void shunt_context_initialize(struct shunt_context *context, uint32_t set);
 
 /* Gives back what the current context's cache has of device memory; waits until the device has it.
    False: it had none.  For the program's allocations that fail.  */

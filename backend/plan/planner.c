@@ -40,11 +40,11 @@ static size_t coo_bytes(const struct shunt_problem *p)
 /* ---- workspace --------------------------------------------------------------------- */
 
 /* Which way a deterministic problem goes must not depend on what else the device holds. */
-static bool may_ask(struct shunt_context *e, const struct shunt_problem *asked, size_t bytes,
+static bool may_ask(struct shunt_context *context, const struct shunt_problem *asked, size_t bytes,
                     bool may_read)
 {
   return asked->deterministic || !may_read ||
-         shunt_workspace_limit_allows(&e->workspace_limit, coo_bytes(asked) + bytes);
+         shunt_workspace_limit_allows(&context->workspace_limit, coo_bytes(asked) + bytes);
 }
 
 size_t shunt_plan_ask(const struct shunt_problem *asked, cudaStream_t stream,
@@ -55,24 +55,24 @@ size_t shunt_plan_ask(const struct shunt_problem *asked, cudaStream_t stream,
   *whole = true;
   if (shunt_plan_settle(asked, &settled).reason != SHUNT_FITS || shunt_options()->routes == 0)
     return 0;
-  struct shunt_context *e = shunt_context_find();
+  struct shunt_context *context = shunt_context_find();
   bool free_to_make = !shunt_capture_of(stream).active;
-  if (!e && free_to_make) e = shunt_context_make();
-  *whole = e != NULL;
-  if (!e) return 0;
+  if (!context && free_to_make) context = shunt_context_make();
+  *whole = context != NULL;
+  if (!context) return 0;
   size_t most = 0;
   bool any = false;
-  if (free_to_make) shunt_cache_reserve(e->cache);
+  if (free_to_make) shunt_cache_reserve(context->cache);
   for (int i = 0; i < shunt_route_count(); i++) {
     const struct shunt_route *r = shunt_route_at(i);
-    if (!shunt_route_may_take(i, p) || r->fits(p, e).reason != SHUNT_FITS) continue;
-    if (r->wants_gemm) shunt_context_beside(e, library_path);
+    if (!shunt_route_may_take(i, p) || r->fits(p, context).reason != SHUNT_FITS) continue;
+    if (r->wants_gemm) shunt_context_beside(context, library_path);
     if (r->wants_gemm && free_to_make && shunt_routes_forced())
-      shunt_context_initialize(e, shunt_library_bit(p));
-    size_t bytes = r->workspace(p, e);
+      shunt_context_initialize(context, shunt_library_bit(p));
+    size_t bytes = r->workspace(p, context);
     any = true;
     if (bytes <= most) continue;
-    if (may_ask(e, asked, bytes, free_to_make))
+    if (may_ask(context, asked, bytes, free_to_make))
       most = bytes;
     else
       *whole = false;
@@ -146,13 +146,13 @@ static struct shunt_outcome begin_call(const struct shunt_problem *p, void *work
   SHUNT_DECLINE_IF(!p->extended && !known, SHUNT_R_ALPHA);
   SHUNT_DECLINE_IF(shunt_options()->routes == 0, SHUNT_R_DISABLED);
   SHUNT_DECLINE_IF(p->extended && !workspace, SHUNT_R_WORKSPACE);
-  struct shunt_context *e = shunt_context_find();
-  SHUNT_DECLINE_IF(!e, SHUNT_R_DEVICE);
+  struct shunt_context *context = shunt_context_find();
+  SHUNT_DECLINE_IF(!context, SHUNT_R_DEVICE);
   const struct shunt_capture capture = shunt_capture_of(stream);
   SHUNT_DECLINE_IF(capture.broken, SHUNT_R_CAPTURE);
 
   const size_t coo = coo_bytes(p);
-  *call = (struct shunt_call){.context = e, .stream = stream, .capturing = capture.active};
+  *call = (struct shunt_call){.context = context, .stream = stream, .capturing = capture.active};
   if (workspace && workspace_bytes >= coo) {
     call->workspace = (char *)workspace + coo;
     call->workspace_bytes = workspace_bytes - coo;
@@ -190,18 +190,18 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
 
 void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
 {
-  struct shunt_context *e = shunt_context_find();
-  if (!e || p->format == SHUNT_COO || shunt_problem_in_blocks(p) || p->batches != 1) return;
+  struct shunt_context *context = shunt_context_find();
+  if (!context || p->format == SHUNT_COO || shunt_problem_in_blocks(p) || p->batches != 1) return;
   if (shunt_problem_check(p).reason != SHUNT_FITS || shunt_capture_of(stream).active) return;
   const struct shunt_key key = shunt_key_of(p);
   const struct shunt_csr *a = shunt_problem_sparse(p);
-  shunt_context_initialize(e, shunt_lazy_bit(SHUNT_LAZY_COPIES)); /* many calls are to come */
+  shunt_context_initialize(context, shunt_lazy_bit(SHUNT_LAZY_COPIES)); /* many calls are to come */
   struct shunt_lookup l;
-  shunt_cache_look_up(e->cache, &key, &l);
-  shunt_lookup_release(e->cache, &l);
-  if (l.study) shunt_cache_packed_release(e->cache, l.study, false);
+  shunt_cache_look_up(context->cache, &key, &l);
+  shunt_lookup_release(context->cache, &l);
+  if (l.study) shunt_cache_packed_release(context->cache, l.study, false);
   if (p->deterministic)
-    shunt_cache_settle(e->cache, &l, p->pattern_epoch, a, &e->device, stream);
+    shunt_cache_settle(context->cache, &l, p->pattern_epoch, a, &context->device, stream);
   else if (l.profile_wanted)
-    shunt_cache_profile(e->cache, &l, a, &e->device, stream);
+    shunt_cache_profile(context->cache, &l, a, &context->device, stream);
 }

@@ -6,16 +6,16 @@
 #include "backend/routes/routes.h"
 #include "kernels/bsr/bsr_kernels.h"
 
-static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   SHUNT_DECLINE_IF(shunt_bsr_spmm_check(&p->spmm, &p->blocks) != SHUNT_OK, SHUNT_R_TYPES);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   return shunt_bsr_spmm_workspace(&p->spmm);
 }
 

@@ -35,9 +35,9 @@ enum { DENSE = 64 };
 #define MARGIN 1.1
 #define MARGIN_F64 1.0
 
-static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
   const struct shunt_spmm *s = &p->spmm;
   const shunt_type t = s->a.value_type;
@@ -48,9 +48,9 @@ static struct shunt_outcome fits(const struct shunt_problem *p, const struct shu
 }
 
 /* Asked for even where none is needed: a null buffer is the original's to refuse. */
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   size_t bytes = shunt_bundle_spmm_workspace(&p->spmm);
   return bytes ? bytes : 256;
 }

@@ -37,19 +37,19 @@ static shunt_status run(const struct shunt_call *c)
                                             c->workspace_bytes, c->stream));
 }
 
-static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
   /* shunt_problem_check has asked everything else.  An extended product must not fail later. */
   SHUNT_DECLINE_IF(p->extended && p->op == SHUNT_SPMM &&
-                       shunt_csr_spmm_workspace(&p->spmm, &e->device) == 0,
+                       shunt_csr_spmm_workspace(&p->spmm, &context->device) == 0,
                    SHUNT_R_LARGE);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  return p->op == SHUNT_SPMM ? shunt_csr_spmm_workspace(&p->spmm, &e->device)
-                             : shunt_csr_sddmm_workspace(&p->sddmm, &e->device);
+  return p->op == SHUNT_SPMM ? shunt_csr_spmm_workspace(&p->spmm, &context->device)
+                             : shunt_csr_sddmm_workspace(&p->sddmm, &context->device);
 }
 
 static struct shunt_outcome expect(const struct shunt_call *c, double *us)

@@ -146,7 +146,7 @@ static struct shunt_packed_workspace lay_out(const struct shunt_problem *p)
 
 /* ---- the route ------------------------------------------------------------------ */
 
-static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
   const struct shunt_csr *a = shunt_problem_sparse(p);
   shunt_type t = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type;
@@ -154,13 +154,13 @@ static struct shunt_outcome fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF(t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF((double)a->nnz < cells / 64, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF(cells > (double)((int64_t)1 << 30), SHUNT_R_LARGE);
-  SHUNT_DECLINE_IF((double)lay_out(p).total > (double)e->memory_bytes / 16, SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF((double)lay_out(p).total > (double)context->memory_bytes / 16, SHUNT_R_LARGE);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   return lay_out(p).total;
 }
 

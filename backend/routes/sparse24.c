@@ -119,13 +119,13 @@ static bool types_fit(const struct shunt_spmm *s)
          s->compute == SHUNT_F32;
 }
 
-static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
   const struct shunt_spmm *s = &p->spmm;
   const double cells = (double)s->a.rows * (double)s->a.cols;
   SHUNT_DECLINE_IF(!types_fit(s), SHUNT_R_TYPES);
-  SHUNT_DECLINE_IF(e->device.compute_capability != 90, SHUNT_R_DEVICE);
+  SHUNT_DECLINE_IF(context->device.compute_capability != 90, SHUNT_R_DEVICE);
   SHUNT_DECLINE_IF(!shunt_sparse24_spmm_built(), SHUNT_R_DEVICE);
   SHUNT_DECLINE_IF(!b_fits(&s->b), SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF((double)s->a.nnz < cells / 16, SHUNT_R_SPARSE);
@@ -138,9 +138,9 @@ static struct shunt_outcome fits(const struct shunt_problem *p, const struct shu
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   return shunt_packed_lay_out(&format, p).total;
 }
 

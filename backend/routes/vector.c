@@ -38,25 +38,25 @@ static shunt_status run(const struct shunt_call *c)
   return run_direct(c);
 }
 
-static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   shunt_type t = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type;
   const bool wide = t == SHUNT_F64 && p->op == SHUNT_SPMM;
   SHUNT_DECLINE_IF(t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32 && !wide, SHUNT_R_TYPES);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t direct_workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t direct_workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  return p->op == SHUNT_SPMM ? shunt_vector_csr_spmm_workspace(&p->spmm, &e->device)
-                             : shunt_vector_csr_sddmm_workspace(&p->sddmm, &e->device);
+  return p->op == SHUNT_SPMM ? shunt_vector_csr_spmm_workspace(&p->spmm, &context->device)
+                             : shunt_vector_csr_sddmm_workspace(&p->sddmm, &context->device);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  const struct shunt_call c = {.problem = p, .context = (struct shunt_context *)e};
-  const size_t direct = direct_workspace(p, e);
+  const struct shunt_call c = {.problem = p, .context = (struct shunt_context *)context};
+  const size_t direct = direct_workspace(p, context);
   const size_t copy = shunt_vector_packed_workspace(&c);
   return copy > direct ? copy : direct;
 }

@@ -75,17 +75,18 @@ struct shunt_context *shunt_context_make(void)
 {
   return &context;
 }
-void shunt_context_beside(struct shunt_context *e, const char *beside)
+void shunt_context_beside(struct shunt_context *context, const char *beside)
 {
-  (void)e, (void)beside;
+  (void)context, (void)beside;
 }
-void shunt_context_initialize(struct shunt_context *e, uint32_t set)
+void shunt_context_initialize(struct shunt_context *context, uint32_t set)
 {
   for (int i = 0; i < SHUNT_LAZY_PARTS; i++) {
-    if (!shunt_lazy_pending(&e->lazy, set & shunt_lazy_bit(i))) continue;
+    if (!shunt_lazy_pending(&context->lazy, set & shunt_lazy_bit(i))) continue;
     world.opened |= shunt_lazy_bit(i);
-    if (i != SHUNT_LAZY_COPIES && !world.no_library) e->gemm = (struct shunt_cublaslt *)things;
-    shunt_lazy_done(&e->lazy, i);
+    if (i != SHUNT_LAZY_COPIES && !world.no_library)
+      context->gemm = (struct shunt_cublaslt *)things;
+    shunt_lazy_done(&context->lazy, i);
   }
 }
 
@@ -245,15 +246,15 @@ shunt_status shunt_coo_to_csr_cuda(int64_t rows, int64_t nnz, const void *row_in
   return SHUNT_OK;
 }
 
-static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)p, (void)e;
+  (void)p, (void)context;
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   return (size_t)p->spmm.c.cols; /* tells who asked about how many columns */
 }
 
