@@ -80,7 +80,10 @@ if HAVE_CUDA
 check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_entry %D%/cusparse/test_measure \
   %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
-  %D%/plan/test_cache %D%/plan/test_context %D%/plan/test_cost %D%/plan/test_forks \
+  %D%/plan/test_cache %D%/plan/test_cache_memory %D%/plan/test_cache_profiles \
+  %D%/plan/test_cache_proofs %D%/plan/test_context %D%/plan/test_cost \
+  %D%/plan/test_cost_original %D%/plan/test_cost_sddmm %D%/plan/test_cost_shapes \
+  %D%/plan/test_forks \
   %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_lazy_init %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
   %D%/plan/test_promise %D%/plan/test_workspace_limit %D%/plan/test_service %D%/plan/test_budget \
@@ -115,6 +118,15 @@ CACHE_TEST_SOURCES = backend/plan/cache.c backend/plan/cache_arrays.c \
 %C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c $(CACHE_TEST_SOURCES)
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_cache_memory_SOURCES = %D%/plan/test_cache_memory.c $(CACHE_TEST_SOURCES)
+%C%_plan_test_cache_memory_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_cache_memory_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_cache_profiles_SOURCES = %D%/plan/test_cache_profiles.c $(CACHE_TEST_SOURCES)
+%C%_plan_test_cache_profiles_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_cache_profiles_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_cache_proofs_SOURCES = %D%/plan/test_cache_proofs.c $(CACHE_TEST_SOURCES)
+%C%_plan_test_cache_proofs_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_cache_proofs_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_context_SOURCES = %D%/plan/test_context.c $(CACHE_TEST_SOURCES) \
   $(COST_TABLE_SOURCES) backend/cublas/lazy_init.c backend/options/user_file.c \
   backend/plan/context.c
@@ -189,6 +201,9 @@ LOG_SOURCES = backend/log/log_caller.c backend/log/log_measure.c backend/log/log
 
 CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_plan_test_cost_LDADD = $(CORE_TEST_LIBS)
+%C%_plan_test_cost_original_LDADD = $(CORE_TEST_LIBS)
+%C%_plan_test_cost_sddmm_LDADD = $(CORE_TEST_LIBS)
+%C%_plan_test_cost_shapes_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_plan_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_tune_LDADD = $(CORE_TEST_LIBS)
 %C%_sparse24_test_sparse24_route_LDADD = $(CORE_TEST_LIBS)
