@@ -9,14 +9,12 @@ MB.
   attention_bench.py LIBSHUNT_SO
 """
 import ctypes as c
-import os
 import sys
 
 import torch
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "encoder"))
-import libshunt  # noqa: E402
-from gpu_measures import DEVICE, csr_of, graph_ms, make_mask, peak_mb  # noqa: E402
+import libshunt
+from gpu_measures import DEVICE, csr_of, graph_ms, make_mask, peak_mb
 
 BATCHES, HEADS, SIZE, GROUP = 8, 4, 64, 8
 
