@@ -195,7 +195,7 @@ static double most_us(const struct shunt_product *x)
   return x->plan.original_us * (awaits_profile(x) ? FAR_AHEAD : 1);
 }
 
-/* ---- what is not initialized yet -------------------------------------------------------------- */
+/* ---- what is not initialized yet -------------------------------------------------------- */
 
 /* What the product takes if no more than `set` is initialized. */
 static double us_with(const struct shunt_product *x, uint32_t set)

@@ -41,9 +41,9 @@ struct shunt_answer {
 struct shunt_outcome shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out);
 
 /* Bytes of workspace that Shunt wants for p on the current device, less where its memory is short
-   (workspace_limit.h); 0 when no route takes it.  *whole: not less, so no later answer for p is more.  May
-   make a context's struct and open libraries unless `stream` is being captured.  `library_path`:
-   where the original lives, to look for cuBLAS.  */
+   (workspace_limit.h); 0 when no route takes it.  *whole: not less, so no later answer for p is
+   more.  May make a context's struct and open libraries unless `stream` is being captured.
+   `library_path`: where the original lives, to look for cuBLAS.  */
 size_t shunt_plan_ask(const struct shunt_problem *p, cudaStream_t stream, const char *library_path,
                       bool *whole);
 static inline size_t shunt_plan_workspace(const struct shunt_problem *p, cudaStream_t stream,

@@ -14,7 +14,8 @@
 
 enum { SHUNT_MOST_CANDIDATES = 32 };
 
-/* One way to take the product.  A route may have several, which differ in what has to be initialized. */
+/* One way to take the product.  A route may have several, which differ in what they need
+   initialized. */
 struct shunt_candidate {
   const struct shunt_route *route;
   struct shunt_outcome how;

@@ -170,7 +170,8 @@ nodist_%C%_plan_test_lazy_init_SOURCES = $(COST_BUILT_IN)
   backend/plan/memory/budget.c
 %C%_plan_test_budget_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_budget_LDADD = -lpthread
-%C%_plan_test_workspace_limit_SOURCES = %D%/plan/test_workspace_limit.c backend/plan/fault.c backend/plan/memory/workspace_limit.c
+%C%_plan_test_workspace_limit_SOURCES = %D%/plan/test_workspace_limit.c \
+  backend/plan/fault.c backend/plan/memory/workspace_limit.c
 %C%_plan_test_workspace_limit_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_workspace_limit_LDADD =
 %C%_plan_test_promise_SOURCES = %D%/plan/test_promise.c backend/plan/promise.c

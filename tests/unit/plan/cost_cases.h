@@ -1,5 +1,5 @@
-/* cost_cases.h: what the tests of estimates share: the device that all figures were measured on, and
-   how far an estimate may be off.  */
+/* cost_cases.h: what the tests of estimates share: the device that all figures were measured on,
+   and how far an estimate may be off.  */
 #ifndef COST_CASES_H
 #define COST_CASES_H
 

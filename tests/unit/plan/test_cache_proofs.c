@@ -1,5 +1,5 @@
-/* test_cache_proofs.c: what becomes of a copy when a proof fails, when the matrix holds what no copy
-   can, and under SHUNT_ASSUME=frozen.  */
+/* test_cache_proofs.c: what becomes of a copy when a proof fails, when the matrix holds what no
+   copy can, and under SHUNT_ASSUME=frozen.  */
 #include "backend/plan/frozen.h"
 #include "kernels/guard/guard.h"
 #include "tests/unit/plan/cache_calls.h"
