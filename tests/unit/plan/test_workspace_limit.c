@@ -1,4 +1,4 @@
-/* test_workspace_limit.c: what workspaces may take of a device of 64 MiB.  The runtime is the test's
+/* test_workspace_limit.c: what workspaces may take of a device of 64 MiB, on a runtime of the test's
    own.  */
 #include "backend/plan/memory/workspace_limit.h"
 
