@@ -1,5 +1,5 @@
-/* test_workspace_limit.c: what workspaces may take of a device of 64 MiB, on a runtime of the test's
-   own.  */
+/* test_workspace_limit.c: what workspaces may take of a device of 64 MiB, on a runtime of the
+   test's own.  */
 #include "backend/plan/memory/workspace_limit.h"
 
 #include <cuda_runtime_api.h>
