@@ -29,8 +29,8 @@ struct shunt_cublaslt;
 /* Has the program loaded a copy?  Then opening it takes little. */
 bool shunt_cublaslt_is_loaded(void);
 
-/* Opens the library for the current context, once (backend/cublas/opening.h says when): takes tens
-   of milliseconds.  NULL: not to be had.  */
+/* Opens the library for the current context, once (backend/cublas/lazy_init.h says when): takes
+   tens of milliseconds.  NULL: not to be had.  */
 struct shunt_cublaslt *shunt_cublaslt_open(const char *beside);
 
 /* Enqueues the product.  a and b have one type (f16, bf16, f32, f64), c the same or

@@ -1,2 +1,2 @@
 # backend/cublas: cuBLASLt, opened when it pays.
-CUBLAS_SOURCES = %D%/cublaslt.c %D%/opening.c
+CUBLAS_SOURCES = %D%/cublaslt.c %D%/lazy_init.c

@@ -38,7 +38,7 @@ static bool operation(cusparseOperation_t op, char *out)
 
 #define GOT(call) ((call) == CUSPARSE_STATUS_SUCCESS)
 
-static struct shunt_verdict read_csr(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
+static struct shunt_outcome read_csr(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
                                      struct shunt_csr *a)
 {
   cusparseIndexType_t offsets, columns;
@@ -53,11 +53,11 @@ static struct shunt_verdict read_csr(const struct shunt_original *o, cusparseCon
   a->base = (int)base;
   SHUNT_DECLINE_IF(!value_type(type, &a->value_type), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(offsets != columns || !index_type(offsets, &a->index_type), SHUNT_R_INDEX);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* The arrays of a CSC matrix are those of its transpose in CSR. */
-static struct shunt_verdict read_csc(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
+static struct shunt_outcome read_csc(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
                                      struct shunt_csr *a)
 {
   cusparseIndexType_t offsets, rows;
@@ -72,10 +72,10 @@ static struct shunt_verdict read_csc(const struct shunt_original *o, cusparseCon
   a->base = (int)base;
   SHUNT_DECLINE_IF(!value_type(type, &a->value_type), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(offsets != rows || !index_type(offsets, &a->index_type), SHUNT_R_INDEX);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static struct shunt_verdict read_coo(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
+static struct shunt_outcome read_coo(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
                                      struct shunt_csr *a, const void **row_indices)
 {
   cusparseIndexType_t indices;
@@ -90,7 +90,7 @@ static struct shunt_verdict read_coo(const struct shunt_original *o, cusparseCon
   a->base = (int)base;
   SHUNT_DECLINE_IF(!value_type(type, &a->value_type), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(!index_type(indices, &a->index_type), SHUNT_R_INDEX);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* Is m still what the note says? */
@@ -113,7 +113,7 @@ bool shunt_describe_bsr(const struct shunt_original *o, cusparseConstSpMatDescr_
   return shunt_bsr_find(d, o->base, m) && is_as_noted(o, m);
 }
 
-static struct shunt_verdict read_bsr(const struct shunt_original *o, cusparseConstSpMatDescr_t d,
+static struct shunt_outcome read_bsr(const struct shunt_original *o, cusparseConstSpMatDescr_t d,
                                      struct shunt_csr *a, struct shunt_block_shape *shape)
 {
   struct shunt_bsr m;
@@ -130,10 +130,10 @@ static struct shunt_verdict read_bsr(const struct shunt_original *o, cusparseCon
   SHUNT_DECLINE_IF(m.offset_type != m.column_type || !index_type(m.offset_type, &a->index_type),
                    SHUNT_R_INDEX);
   SHUNT_DECLINE_IF(m.order != CUSPARSE_ORDER_ROW, SHUNT_R_SHAPE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static struct shunt_verdict read_ell(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
+static struct shunt_outcome read_ell(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
                                      struct shunt_csr *a, struct shunt_block_shape *shape)
 {
   cusparseIndexType_t columns;
@@ -152,26 +152,26 @@ static struct shunt_verdict read_ell(const struct shunt_original *o, cusparseCon
   a->base = (int)base;
   SHUNT_DECLINE_IF(!value_type(type, &a->value_type), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(!index_type(columns, &a->index_type), SHUNT_R_INDEX);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* All operands of a problem have the same number of batches; whether the original takes
    other combinations is its own to say.  */
-static struct shunt_verdict count_batches(struct shunt_problem *p, int batches)
+static struct shunt_outcome count_batches(struct shunt_problem *p, int batches)
 {
   if (batches < 1) batches = 1;
   if (p->batches == 0) p->batches = batches;
   SHUNT_DECLINE_IF(p->batches != batches, SHUNT_R_BATCHED);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 #define FORWARD(call)                                                                              \
   do {                                                                                             \
-    struct shunt_verdict v_ = (call);                                                              \
+    struct shunt_outcome v_ = (call);                                                              \
     if (v_.reason != SHUNT_FITS) return v_;                                                        \
   } while (0)
 
-static struct shunt_verdict read_format(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
+static struct shunt_outcome read_format(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
                                         struct shunt_problem *p)
 {
   cusparseFormat_t format;
@@ -182,13 +182,13 @@ static struct shunt_verdict read_format(const struct shunt_original *o, cusparse
   case CUSPARSE_FORMAT_COO: p->format = SHUNT_COO; break;
   case CUSPARSE_FORMAT_BSR: p->format = SHUNT_BSR; break;
   case CUSPARSE_FORMAT_BLOCKED_ELL: p->format = SHUNT_BLOCKED_ELL; break;
-  default: return SHUNT_VERDICT(SHUNT_R_FORMAT);
+  default: return SHUNT_OUTCOME(SHUNT_R_FORMAT);
   }
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* Format, batches and arrays of batch 0. */
-static struct shunt_verdict read_arrays(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
+static struct shunt_outcome read_arrays(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
                                         struct shunt_problem *p, struct shunt_csr *a)
 {
   int batches = 1;
@@ -205,15 +205,15 @@ static struct shunt_verdict read_arrays(const struct shunt_original *o, cusparse
   }
 }
 
-static struct shunt_verdict read_sparse(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
+static struct shunt_outcome read_sparse(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
                                         struct shunt_problem *p, struct shunt_csr *a)
 {
   FORWARD(read_arrays(o, m, p, a));
-  if (p->batches == 1) return SHUNT_VERDICT(SHUNT_FITS);
+  if (p->batches == 1) return SHUNT_OUTCOME(SHUNT_FITS);
   struct shunt_strided key = {m, o->base, p->batches, *a, p->row_indices};
   SHUNT_DECLINE_IF(!shunt_strides_find(&key, &p->strides.offsets, &p->strides.entries),
                    SHUNT_R_STRIDES);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 bool shunt_describe_strided(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
@@ -229,7 +229,7 @@ bool shunt_describe_strided(const struct shunt_original *o, cusparseConstSpMatDe
 }
 
 /* The dense operand as op() sees it; `which`: its place in the strides. */
-static struct shunt_verdict read_dense(const struct shunt_original *o, cusparseConstDnMatDescr_t m,
+static struct shunt_outcome read_dense(const struct shunt_original *o, cusparseConstDnMatDescr_t m,
                                        char op, int which, struct shunt_problem *p,
                                        struct shunt_dense *d)
 {
@@ -258,7 +258,7 @@ static struct shunt_verdict read_dense(const struct shunt_original *o, cusparseC
     *d = (struct shunt_dense){cols, rows, d->col_stride, d->row_stride, d->values, d->type};
   /* One row, held as columns of one element: a row. */
   if (d->rows == 1 && d->col_stride == 1 && d->row_stride < d->cols) d->row_stride = d->cols;
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 static struct shunt_scalar scalar(const void *pointer, bool on_device, shunt_type compute)
@@ -298,7 +298,7 @@ static bool read_half_scalars(const struct common *x, bool on_device, struct shu
   return true;
 }
 
-static struct shunt_verdict read_common(const struct shunt_original *o, const struct common *x,
+static struct shunt_outcome read_common(const struct shunt_original *o, const struct common *x,
                                         cudaStream_t *stream, struct shunt_problem *p,
                                         shunt_type *compute, struct shunt_scalar *alpha,
                                         struct shunt_scalar *beta)
@@ -311,14 +311,14 @@ static struct shunt_verdict read_common(const struct shunt_original *o, const st
   SHUNT_DECLINE_IF(!value_type(x->compute, compute), SHUNT_R_TYPES);
   if ((*compute == SHUNT_F16 || *compute == SHUNT_BF16) &&
       read_half_scalars(x, mode == CUSPARSE_POINTER_MODE_DEVICE, p, compute, alpha, beta))
-    return SHUNT_VERDICT(SHUNT_FITS);
+    return SHUNT_OUTCOME(SHUNT_FITS);
   /* The width of a host scalar must be known before it is read. */
   SHUNT_DECLINE_IF(*compute != SHUNT_F32 && *compute != SHUNT_F64 && *compute != SHUNT_I32 &&
                        !shunt_type_is_complex(*compute),
                    SHUNT_R_TYPES);
   *alpha = scalar(x->alpha, mode == CUSPARSE_POINTER_MODE_DEVICE, *compute);
   *beta = scalar(x->beta, mode == CUSPARSE_POINTER_MODE_DEVICE, *compute);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* Types that the original refuses are asked about with SHUNT_EXTEND alone. */
@@ -366,7 +366,7 @@ static bool keeps_nan(const struct shunt_original *o, const struct shunt_spmm_ar
   return !o->GetVersion || !GOT(o->GetVersion(x->handle, &version)) || version >= SINCE;
 }
 
-struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
+struct shunt_outcome shunt_describe_spmm(const struct shunt_original *o,
                                          const struct shunt_spmm_arguments *x,
                                          struct shunt_problem *p, cudaStream_t *stream)
 {
@@ -388,10 +388,10 @@ struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
   p->deterministic = shunt_options()->deterministic || x->algorithm == CUSPARSE_SPMM_CSR_ALG3 ||
                      (int)x->algorithm == BSR_ALG1;
   mark_extended(p);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-struct shunt_verdict shunt_describe_sddmm(const struct shunt_original *o,
+struct shunt_outcome shunt_describe_sddmm(const struct shunt_original *o,
                                           const struct shunt_sddmm_arguments *x,
                                           struct shunt_problem *p, cudaStream_t *stream)
 {
@@ -410,5 +410,5 @@ struct shunt_verdict shunt_describe_sddmm(const struct shunt_original *o,
   p->deterministic = shunt_options()->deterministic;
   mark_extended(p);
   SHUNT_DECLINE_IF(x->algorithm != CUSPARSE_SDDMM_ALG_DEFAULT, SHUNT_R_ALGORITHM);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }

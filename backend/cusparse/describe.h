@@ -39,12 +39,12 @@ struct shunt_sddmm_arguments {
 };
 
 /* SHUNT_FITS: *p and *stream are filled, for shunt_problem_check.  Another
-   verdict: the original has to look at it (null descriptors, unknown formats and
+   outcome: the original has to look at it (null descriptors, unknown formats and
    types, failed getters); *p may then be half filled.  */
-struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
+struct shunt_outcome shunt_describe_spmm(const struct shunt_original *o,
                                          const struct shunt_spmm_arguments *x,
                                          struct shunt_problem *p, cudaStream_t *stream);
-struct shunt_verdict shunt_describe_sddmm(const struct shunt_original *o,
+struct shunt_outcome shunt_describe_sddmm(const struct shunt_original *o,
                                           const struct shunt_sddmm_arguments *x,
                                           struct shunt_problem *p, cudaStream_t *stream);
 

@@ -60,30 +60,17 @@ static bool is_promised(const struct shunt_original *o, const struct shunt_probl
   return shunt_promise_find(key_of(o, p)).own_bytes > 0;
 }
 
-uint64_t shunt_entry_begin_epoch(cusparseConstSpMatDescr_t matrix,
-                                 const struct shunt_preprocessed *m, bool by_name,
-                                 cudaStream_t stream)
-{
-  /* What is not understood leaves the CUDA runtime alone. */
-  if (m ? shunt_capture_of(stream).active : by_name)
-    shunt_epoch_captured(matrix);
-  else if (by_name)
-    return shunt_epoch_begin(m);
-  return 0;
-}
-
-cusparseStatus_t shunt_entry_preprocessed(const struct shunt_original *o,
-                                          const struct shunt_problem *p, cusparseStatus_t status)
-{
-  const bool answers = p->extended && status == CUSPARSE_STATUS_NOT_SUPPORTED && is_promised(o, p);
-  return answers ? CUSPARSE_STATUS_SUCCESS : status;
-}
-
 /* Shunt's part of the program's buffer for p; NULL when there is none to be trusted. */
 static void *workspace_for(const struct shunt_original *o, const struct shunt_problem *p,
                            void *buffer, size_t *bytes)
 {
   return shunt_promise_workspace(shunt_promise_find(key_of(o, p)), buffer, bytes);
+}
+
+static struct shunt_preprocessed preprocessed_of(const struct shunt_entry_call *call)
+{
+  return (struct shunt_preprocessed){call->matrix, call->library->base, call->buffer,
+                                     &call->problem};
 }
 
 /* The caller, if it may be looked for: never while the stream is captured. */
@@ -92,13 +79,15 @@ static const void *caller_of(const struct shunt_entry_call *call)
   return shunt_options()->report[0] && !shunt_capture_of(call->stream).active ? call->caller : NULL;
 }
 
-bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatus_t *status)
+bool shunt_entry_take(struct shunt_entry_call *call, cusparseStatus_t *status)
 {
   bool described = call->answer.why.reason == SHUNT_FITS;
   struct shunt_sample *sample = NULL;
   if (described) {
     size_t bytes;
-    void *workspace = workspace_for(call->library, &call->problem, buffer, &bytes);
+    const struct shunt_preprocessed prepared = preprocessed_of(call);
+    if (call->by_name) call->problem.pattern_epoch = shunt_epoch_of(&prepared);
+    void *workspace = workspace_for(call->library, &call->problem, call->buffer, &bytes);
     sample = shunt_sample_begin(&call->problem, call->stream);
     call->answer = shunt_plan_run(&call->problem, workspace, bytes, call->stream);
   } else {
@@ -126,12 +115,39 @@ bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatu
   return call->answer.why.reason == SHUNT_FITS;
 }
 
-void shunt_entry_prepare(const struct shunt_original *o, const struct shunt_problem *p,
-                         void *buffer, cudaStream_t stream, struct shunt_original_run original)
+/* ---- preprocess ------------------------------------------------------------------------------ */
+
+/* The number of the epoch that begins, or 0.  What is not understood leaves the CUDA runtime
+   alone. */
+static uint64_t begin_epoch(const struct shunt_entry_call *call, bool described)
+{
+  const struct shunt_preprocessed m = preprocessed_of(call);
+  if (described ? shunt_capture_of(call->stream).active : call->by_name)
+    shunt_epoch_captured(call->matrix);
+  else if (call->by_name)
+    return shunt_epoch_begin(&m);
+  return 0;
+}
+
+static void prepare(const struct shunt_entry_call *call, struct shunt_original_run original)
 {
   size_t bytes;
-  shunt_plan_prepare(p, stream);
+  shunt_plan_prepare(&call->problem, call->stream);
   if (!shunt_options()->tune) return;
-  void *workspace = workspace_for(o, p, buffer, &bytes);
-  shunt_tuner_measure(p, workspace, bytes, stream, &original);
+  void *workspace = workspace_for(call->library, &call->problem, call->buffer, &bytes);
+  shunt_tuner_measure(&call->problem, workspace, bytes, call->stream, &original);
+}
+
+cusparseStatus_t shunt_entry_preprocessed(struct shunt_entry_call *call, cusparseStatus_t status,
+                                          struct shunt_original_run original)
+{
+  const bool described = call->answer.why.reason == SHUNT_FITS;
+  struct shunt_problem *p = &call->problem;
+  p->pattern_epoch = status == CUSPARSE_STATUS_SUCCESS ? begin_epoch(call, described) : 0;
+  if (described && p->extended) {
+    const bool answers = status == CUSPARSE_STATUS_NOT_SUPPORTED && is_promised(call->library, p);
+    return answers ? CUSPARSE_STATUS_SUCCESS : status;
+  }
+  if (described && status == CUSPARSE_STATUS_SUCCESS) prepare(call, original);
+  return status;
 }

@@ -37,9 +37,12 @@ struct shunt_entry_call {
   const char *name;   /* of the exported function, for the log */
   const void *caller; /* its return address */
   const struct shunt_original *library;
+  cusparseConstSpMatDescr_t matrix; /* the sparse one */
+  void *buffer;                     /* the program's */
+  bool by_name;                     /* the call is (original.h): epochs count */
   struct shunt_problem problem;
   cudaStream_t stream;
-  struct shunt_answer answer; /* why is set by the description, the rest by shunt_entry_take */
+  struct shunt_answer answer;          /* why is the description's, the rest of shunt_entry_take */
   struct shunt_original_into original; /* for SHUNT_MEASURE */
 };
 
@@ -53,25 +56,15 @@ cusparseStatus_t shunt_entry_buffer_size(const struct shunt_original *o,
                                          const struct shunt_problem *p, cusparseStatus_t status,
                                          size_t *bytes, cudaStream_t stream);
 
-/* The original's preprocess of what m describes has succeeded; m NULL: it is not understood.
-   Returns the number of the epoch that begins.  0: none begins, as the call was not by name
-   (original.h); or this matrix has none from now on, as the call was captured, or may have been
-   (preprocess_epoch.h).  */
-uint64_t shunt_entry_begin_epoch(cusparseConstSpMatDescr_t matrix,
-                                 const struct shunt_preprocessed *m, bool by_name,
-                                 cudaStream_t stream);
-
-/* preprocess' answer for p: success if only Shunt takes such problems. */
-cusparseStatus_t shunt_entry_preprocessed(const struct shunt_original *o,
-                                          const struct shunt_problem *p, cusparseStatus_t status);
+/* After the original's preprocess has ended with `status`; the program's answer.  An epoch begins
+   (preprocess_epoch.h) if the original did well and the call is by name; or, if it was captured, or
+   may have been, this matrix has none from now on.  Profiles the pattern, and measures the ways if
+   SHUNT_TUNE asks for it.  Of a problem that the original refuses, success if Shunt takes it.  */
+cusparseStatus_t shunt_entry_preprocessed(struct shunt_entry_call *call, cusparseStatus_t status,
+                                          struct shunt_original_run original);
 
 /* Runs a described call through the planner and logs the decision.  True: the
    answer for the program is *status; false: the original must run.  */
-bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatus_t *status);
-
-/* After a preprocess of the original's that succeeded: profiles the pattern, and measures
-   the ways if SHUNT_TUNE asks for it.  */
-void shunt_entry_prepare(const struct shunt_original *o, const struct shunt_problem *p,
-                         void *buffer, cudaStream_t stream, struct shunt_original_run original);
+bool shunt_entry_take(struct shunt_entry_call *call, cusparseStatus_t *status);
 
 #endif

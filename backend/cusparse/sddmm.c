@@ -78,25 +78,18 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_preprocess(
               externalBuffer);
   struct shunt_sddmm_arguments x = {handle, opA,  opB,  alpha,       matA,
                                     matB,   beta, matC, computeType, alg};
-  struct shunt_problem p;
-  cudaStream_t stream = NULL;
-  const bool by_name = !shunt_original_was_bound();
+  struct original_run run = {original, &x, matC, externalBuffer};
+  struct shunt_entry_call call = {.library = original,
+                                  .matrix = matC,
+                                  .buffer = externalBuffer,
+                                  .by_name = !shunt_original_was_bound()};
   shunt_epoch_end(matC);
   cusparseStatus_t status = original->SDDMM_preprocess(handle, opA, opB, alpha, matA, matB, beta,
                                                        matC, computeType, alg, externalBuffer);
-  const bool described = shunt_entry_may_answer(status) &&
-                         shunt_describe_sddmm(original, &x, &p, &stream).reason == SHUNT_FITS;
-  const struct shunt_preprocessed prepared = {matC, original->base, externalBuffer, &p};
-  p.pattern_epoch = 0;
-  if (status == CUSPARSE_STATUS_SUCCESS)
-    p.pattern_epoch = shunt_entry_begin_epoch(matC, described ? &prepared : NULL, by_name, stream);
-  if (described && p.extended)
-    status = shunt_entry_preprocessed(original, &p, status);
-  else if (described && status == CUSPARSE_STATUS_SUCCESS)
-    shunt_entry_prepare(
-        original, &p, externalBuffer, stream,
-        (struct shunt_original_run){run_original,
-                                    &(struct original_run){original, &x, matC, externalBuffer}});
+  call.answer.why = shunt_entry_may_answer(status)
+                        ? shunt_describe_sddmm(original, &x, &call.problem, &call.stream)
+                        : SHUNT_OUTCOME(SHUNT_R_UNREADABLE);
+  status = shunt_entry_preprocessed(&call, status, (struct shunt_original_run){run_original, &run});
   SHUNT_LEAVE();
   return status;
 }
@@ -112,19 +105,17 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOpe
               externalBuffer);
   struct shunt_sddmm_arguments x = {handle, opA,  opB,  alpha,       matA,
                                     matB,   beta, matC, computeType, alg};
-  const bool by_name = !shunt_original_was_bound();
-  struct shunt_entry_call call = {
-      .name = "cusparseSDDMM", .caller = __builtin_return_address(0), .library = original};
-  call.answer.why = shunt_describe_sddmm(original, &x, &call.problem, &call.stream);
-  if (by_name && call.answer.why.reason == SHUNT_FITS) {
-    const struct shunt_preprocessed prepared = {matC, original->base, externalBuffer,
-                                                &call.problem};
-    call.problem.pattern_epoch = shunt_epoch_of(&prepared);
-  }
-  cusparseStatus_t status = CUSPARSE_STATUS_SUCCESS;
   struct original_run run = {original, &x, matC, externalBuffer};
-  call.original = (struct shunt_original_into){run_original_into, &run};
-  if (!shunt_entry_take(&call, externalBuffer, &status))
+  struct shunt_entry_call call = {.name = "cusparseSDDMM",
+                                  .caller = __builtin_return_address(0),
+                                  .library = original,
+                                  .matrix = matC,
+                                  .buffer = externalBuffer,
+                                  .by_name = !shunt_original_was_bound(),
+                                  .original = {run_original_into, &run}};
+  cusparseStatus_t status = CUSPARSE_STATUS_SUCCESS;
+  call.answer.why = shunt_describe_sddmm(original, &x, &call.problem, &call.stream);
+  if (!shunt_entry_take(&call, &status))
     status = original->SDDMM(handle, opA, opB, alpha, matA, matB, beta, matC, computeType, alg,
                              externalBuffer);
   SHUNT_LEAVE();

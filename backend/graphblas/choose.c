@@ -36,13 +36,13 @@ static bool type_fits(const struct grb_product *p, struct grb_operand *x, bool u
          (both_sparse(p) && grb_operand_cast_iso(p->library, x, p->semiring.number));
 }
 
-struct shunt_verdict grb_choose(struct grb_product *p)
+struct shunt_outcome grb_choose(struct grb_product *p)
 {
   const enum shunt_multiplier times = p->semiring.multiplier;
   const bool sparse = grb_operand_is_sparse(&p->a) || grb_operand_is_sparse(&p->b);
   if (grb_frontier_fits(p)) {
     p->method = &grb_frontier;
-    const struct shunt_verdict v = p->method->choose(p);
+    const struct shunt_outcome v = p->method->choose(p);
     /* What is not worth it for the gaps of a bitmap is not without them. */
     const bool other = has_mask_of_dot(p) && p->a.form != GRB_BITMAP;
     if (v.reason == SHUNT_FITS || p->semiring.monoid == SHUNT_ANY || !other) return v;

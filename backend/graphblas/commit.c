@@ -145,14 +145,14 @@ bool grb_commit_in_place_possible(struct grb_product *p)
          !grb_operand_is_read_only(l, &p->c);
 }
 
-struct shunt_verdict grb_commit(struct grb_product *p)
+struct shunt_outcome grb_commit(struct grb_product *p)
 {
   if (p->t.in_place) {
     clear_error(p->library, p->c.handle);
-    return SHUNT_VERDICT(SHUNT_FITS);
+    return SHUNT_OUTCOME(SHUNT_FITS);
   }
   let_go(p);
   bool done = grb_commit_hands_over(p) ? commit_packed(p) : commit_applied(p);
   grb_result_release(p); /* what was not handed over */
-  return SHUNT_VERDICT(done ? SHUNT_FITS : SHUNT_R_FAILED);
+  return SHUNT_OUTCOME(done ? SHUNT_FITS : SHUNT_R_FAILED);
 }

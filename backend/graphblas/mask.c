@@ -36,21 +36,21 @@ static bool holds_minus_zero(const void *values, size_t size, const int8_t *pres
   return found;
 }
 
-struct shunt_verdict grb_mask_check_zeros(struct grb_product *p)
+struct shunt_outcome grb_mask_check_zeros(struct grb_product *p)
 {
   const struct grb_library *l = p->library;
   const GrB_Type type = p->masked ? grb_operand_type(l, &p->mask) : NULL;
-  if (!p->masked || p->settings.structural) return SHUNT_VERDICT(SHUNT_FITS);
+  if (!p->masked || p->settings.structural) return SHUNT_OUTCOME(SHUNT_FITS);
   const size_t size = value_size(l, type);
   SHUNT_DECLINE_IF(size == 0, SHUNT_R_TYPES);
-  if (type != l->type[GRB_FP32] && type != l->type[GRB_FP64]) return SHUNT_VERDICT(SHUNT_FITS);
+  if (type != l->type[GRB_FP32] && type != l->type[GRB_FP64]) return SHUNT_OUTCOME(SHUNT_FITS);
   SHUNT_DECLINE_IF(!grb_operand_read(l, &p->mask), SHUNT_R_EMPTY);
   const struct grb_operand *m = &p->mask;
   const bool dense = grb_operand_is_dense(m);
   const int64_t places = m->iso ? 1 : dense ? m->rows * m->cols : m->nnz;
   const int8_t *present = dense && !m->iso ? m->present : NULL;
   SHUNT_DECLINE_IF(holds_minus_zero(m->values, size, present, places, p->threads), SHUNT_R_MASK);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 bool grb_mask_is_whole(const struct grb_product *p)
@@ -58,18 +58,18 @@ bool grb_mask_is_whole(const struct grb_product *p)
   return p->settings.structural || p->mask.iso;
 }
 
-struct shunt_verdict grb_mask_read_sparse(struct grb_product *p)
+struct shunt_outcome grb_mask_read_sparse(struct grb_product *p)
 {
   SHUNT_DECLINE_IF(!grb_operand_is_sparse(&p->mask), SHUNT_R_MASK);
   SHUNT_DECLINE_IF(!grb_operand_read(p->library, &p->mask), SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(!grb_operand_is_sparse(&p->mask), SHUNT_R_MASK);
   SHUNT_DECLINE_IF(p->mask.nnz == 0, SHUNT_R_EMPTY);
-  if (p->settings.structural) return SHUNT_VERDICT(SHUNT_FITS);
+  if (p->settings.structural) return SHUNT_OUTCOME(SHUNT_FITS);
   GRB_CONTINUE(grb_mask_check_zeros(p));
   size_t size = value_size(p->library, grb_operand_type(p->library, &p->mask));
   SHUNT_DECLINE_IF(size == 0, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(p->mask.iso && !is_true(p->mask.values, size, 0), SHUNT_R_MASK);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 bool grb_mask_replaces_all(const struct grb_product *p)

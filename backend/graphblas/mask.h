@@ -6,10 +6,10 @@
 
 /* Reads a valued mask of floating-point numbers and declines it if it holds -0.0: GraphBLAS counts
    that as true in some orientations and as false in others.  */
-struct shunt_verdict grb_mask_check_zeros(struct grb_product *p);
+struct shunt_outcome grb_mask_check_zeros(struct grb_product *p);
 
 /* Reads a mask that has to be sparse, with entries that may count. */
-struct shunt_verdict grb_mask_read_sparse(struct grb_product *p);
+struct shunt_outcome grb_mask_read_sparse(struct grb_product *p);
 
 /* Of a sparse mask that was read: do all of its entries count? */
 bool grb_mask_is_whole(const struct grb_product *p);

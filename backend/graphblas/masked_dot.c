@@ -45,7 +45,7 @@ static struct shunt_masked_dot product(const struct grb_product *p)
 
 /* ---- the decision ---------------------------------------------------------------------------- */
 
-static struct shunt_verdict choose(struct grb_product *p)
+static struct shunt_outcome choose(struct grb_product *p)
 {
   SHUNT_DECLINE_IF(p->settings.complement, SHUNT_R_MASK);
   GRB_CONTINUE(grb_mask_read_sparse(p));
@@ -59,13 +59,13 @@ static struct shunt_verdict choose(struct grb_product *p)
   const double reads = shunt_masked_dot_reads(&x, enough);
   p->work = (int64_t)reads;
   p->gain = grb_gain_masked_dot(&x, reads);
-  if (grb_engine_forced()) return SHUNT_VERDICT(SHUNT_FITS);
+  if (grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(reads < enough * entries, SHUNT_R_SLOWER);
   /* GraphBLAS adds up rows of op(B) instead, where these are by row. */
   const double terms = shunt_masked_dot_terms(&x), few = 4 * entries;
   SHUNT_DECLINE_IF(terms >= 0 && terms < few, SHUNT_R_SLOWER);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */
@@ -117,7 +117,7 @@ static bool too_large(const struct shunt_masked_dot *x)
   return x->a.rows >= INT32_MAX || x->a.cols >= INT32_MAX || x->b.rows >= INT32_MAX;
 }
 
-static struct shunt_verdict multiply(struct grb_product *p)
+static struct shunt_outcome multiply(struct grb_product *p)
 {
   struct shunt_masked_dot_work *work;
   struct grb_result t;
@@ -128,7 +128,7 @@ static struct shunt_verdict multiply(struct grb_product *p)
   const shunt_status status = grb_engine_masked_dot(p, &x, offsets, &work);
   if (status != SHUNT_OK) {
     grb_release(p->library, offsets);
-    return SHUNT_VERDICT(grb_engine_reason(status, too_large(&x) ? SHUNT_R_LARGE : SHUNT_R_SPARSE));
+    return SHUNT_OUTCOME(grb_engine_reason(status, too_large(&x) ? SHUNT_R_LARGE : SHUNT_R_SPARSE));
   }
   const bool good = take_result(p, &x.m, offsets, work, &t);
   grb_result_release(p); /* the pattern */
@@ -136,12 +136,12 @@ static struct shunt_verdict multiply(struct grb_product *p)
   SHUNT_DECLINE_IF(!good, SHUNT_R_FAILED);
   if (p->t.ids) grb_mask_drop_empty_vectors(&p->t);
   p->t.replaces_all = grb_mask_replaces_all(p);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static struct shunt_verdict compute(struct grb_product *p)
+static struct shunt_outcome compute(struct grb_product *p)
 {
-  struct shunt_verdict v = SHUNT_VERDICT(SHUNT_R_FAILED);
+  struct shunt_outcome v = SHUNT_OUTCOME(SHUNT_R_FAILED);
   if (make_pattern(p)) v = multiply(p);
   if (v.reason != SHUNT_FITS) grb_result_release(p);
   return v;

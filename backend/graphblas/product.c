@@ -19,7 +19,7 @@ static void grb_gpu_unpin(const void *handle)
 }
 #endif
 
-static struct shunt_verdict run(struct grb_product *p, bool told)
+static struct shunt_outcome run(struct grb_product *p, bool told)
 {
   GRB_CONTINUE(grb_read(p));
   GRB_CONTINUE(grb_choose(p));
@@ -52,7 +52,7 @@ bool grb_product_run(const struct grb_call *call, struct grb_passed_on *left)
   p.library = call->library;
   p.engine = "original";
   grb_bump(call->c);
-  struct shunt_verdict why = run(&p, told);
+  struct shunt_outcome why = run(&p, told);
   const bool taken = why.reason == SHUNT_FITS;
   if (!taken) {
     grb_bump(call->c);      /* an engine may know a result that C did not get */

@@ -78,9 +78,9 @@ struct grb_product {
 /* One way to compute products of some forms of operands. */
 struct grb_method {
   /* May it take the product, and is that worth while?  Sets p->work and p->gain. */
-  struct shunt_verdict (*choose)(struct grb_product *p);
+  struct shunt_outcome (*choose)(struct grb_product *p);
   /* Sets p->t.  After a failure p->t holds nothing. */
-  struct shunt_verdict (*compute)(struct grb_product *p);
+  struct shunt_outcome (*compute)(struct grb_product *p);
 };
 extern const struct grb_method grb_spmm, grb_sddmm, grb_masked_dot, grb_frontier;
 
@@ -96,9 +96,9 @@ bool grb_product_run(const struct grb_call *call, struct grb_passed_on *left);
 void grb_product_passed_on(const struct grb_passed_on *left);
 
 /* Its steps. */
-struct shunt_verdict grb_read(struct grb_product *p);
-struct shunt_verdict grb_choose(struct grb_product *p);
-struct shunt_verdict grb_commit(struct grb_product *p);
+struct shunt_outcome grb_read(struct grb_product *p);
+struct shunt_outcome grb_choose(struct grb_product *p);
+struct shunt_outcome grb_commit(struct grb_product *p);
 
 /* The product's type. */
 static inline GrB_Type grb_product_type(const struct grb_product *p)
@@ -106,10 +106,10 @@ static inline GrB_Type grb_product_type(const struct grb_product *p)
   return p->library->type[p->semiring.number];
 }
 
-/* Inside a function that returns a struct shunt_verdict. */
+/* Inside a function that returns a struct shunt_outcome. */
 #define GRB_CONTINUE(call)                                                                         \
   do {                                                                                             \
-    struct shunt_verdict v_ = (call);                                                              \
+    struct shunt_outcome v_ = (call);                                                              \
     if (v_.reason != SHUNT_FITS) return v_;                                                        \
   } while (0)
 

@@ -19,7 +19,7 @@ static void turn_vectors(struct grb_product *p)
   }
 }
 
-static struct shunt_verdict read_shape(struct grb_product *p)
+static struct shunt_outcome read_shape(struct grb_product *p)
 {
   bool ta = p->settings.transpose_first, tb = p->settings.transpose_second;
   p->m = ta ? p->a.cols : p->a.rows;
@@ -29,7 +29,7 @@ static struct shunt_verdict read_shape(struct grb_product *p)
   SHUNT_DECLINE_IF(p->c.rows != p->m || p->c.cols != p->n, SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF(p->call->mask && (p->mask.rows != p->m || p->mask.cols != p->n), SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF(p->m == 0 || p->n == 0 || p->k == 0, SHUNT_R_EMPTY);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* No more multiplications than this, whichever way the operands are turned. */
@@ -50,7 +50,7 @@ static bool may_be_frontier(struct grb_product *p)
 
 /* Of two sparse operands the product is taken under a sparse mask, or as a step of searches; what
    tells whether that is there costs little, and finishes nothing.  */
-static struct shunt_verdict check_sparse_mask(struct grb_product *p)
+static struct shunt_outcome check_sparse_mask(struct grb_product *p)
 {
   const struct grb_call *x = p->call;
   SHUNT_DECLINE_IF(!x->mask || x->kind != GRB_CALL_MXM, SHUNT_R_FORMAT);
@@ -59,15 +59,15 @@ static struct shunt_verdict check_sparse_mask(struct grb_product *p)
   uint64_t entries;
   if (p->settings.complement || !grb_operand_is_sparse(&p->mask)) {
     SHUNT_DECLINE_IF(!may_be_frontier(p), SHUNT_R_MASK);
-    return SHUNT_VERDICT(SHUNT_FITS);
+    return SHUNT_OUTCOME(SHUNT_FITS);
   }
   SHUNT_DECLINE_IF(p->library->GrB_Matrix_nvals(&entries, x->mask) != GRB_SUCCESS ||
                        !grb_engine_worth_mask((int64_t)entries),
                    SHUNT_R_SMALL);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static struct shunt_verdict read_inputs(struct grb_product *p)
+static struct shunt_outcome read_inputs(struct grb_product *p)
 {
   const struct grb_call *x = p->call;
   const struct grb_library *l = p->library;
@@ -95,11 +95,11 @@ static struct shunt_verdict read_inputs(struct grb_product *p)
   SHUNT_DECLINE_IF(sparse_a && !both && !grb_engine_worth(most_work(&p->a, &p->b)), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(sparse_b && !both && !grb_engine_worth(most_work(&p->b, &p->a)), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(!vector && !grb_semiring_read(l, x->semiring, &p->semiring), SHUNT_R_SEMIRING);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* C and the mask are not finished: their shapes and forms are enough so far. */
-static struct shunt_verdict read_outputs(struct grb_product *p)
+static struct shunt_outcome read_outputs(struct grb_product *p)
 {
   const struct grb_call *x = p->call;
   const struct grb_library *l = p->library;
@@ -115,10 +115,10 @@ static struct shunt_verdict read_outputs(struct grb_product *p)
       x->mask && !(p->mask.form == GRB_FULL && p->settings.structural && !p->settings.complement);
   GRB_CONTINUE(read_shape(p));
   p->threads = grb_threads(l, x->descriptor);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-struct shunt_verdict grb_read(struct grb_product *p)
+struct shunt_outcome grb_read(struct grb_product *p)
 {
   GRB_CONTINUE(read_inputs(p));
   return read_outputs(p);

@@ -55,7 +55,7 @@ static uint64_t hash(const struct grb_product *p)
   return h ^ h >> 29;
 }
 
-struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_verdict why, double us)
+struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_outcome why, double us)
 {
   const bool readable = p->m > 0, taken = why.reason == SHUNT_FITS;
   const bool by_host = strcmp(p->engine, "host") == 0;

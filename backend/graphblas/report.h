@@ -25,6 +25,6 @@
 /* `us`: what the call took if it was taken; negative: not known.  What it saved is estimated
    (gain.h).  Returns the decision, for shunt_log_took; NULL: it found no place.  Ask
    shunt_log_wanted first.  */
-struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_verdict why, double us);
+struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_outcome why, double us);
 
 #endif

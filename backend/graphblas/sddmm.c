@@ -64,7 +64,7 @@ static shunt_status run_engine(struct grb_product *p)
   return grb_engine_sddmm(p, &x);
 }
 
-static struct shunt_verdict choose(struct grb_product *p)
+static struct shunt_outcome choose(struct grb_product *p)
 {
   SHUNT_DECLINE_IF(!p->masked || p->settings.complement, SHUNT_R_MASK);
   SHUNT_DECLINE_IF(p->a.form != GRB_FULL || p->b.form != GRB_FULL, SHUNT_R_FORMAT);
@@ -73,22 +73,22 @@ static struct shunt_verdict choose(struct grb_product *p)
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   const struct shunt_host_sddmm x = operands(p);
   p->gain = grb_gain_sddmm(&x, p->mask.nnz);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static struct shunt_verdict compute(struct grb_product *p)
+static struct shunt_outcome compute(struct grb_product *p)
 {
-  struct shunt_verdict v = SHUNT_VERDICT(SHUNT_R_FAILED);
+  struct shunt_outcome v = SHUNT_OUTCOME(SHUNT_R_FAILED);
   if (allocate_result(p)) {
     grb_mask_pattern(p);
     p->t.replaces_all = grb_mask_replaces_all(p);
     const shunt_status status = p->t.nvals == 0 ? SHUNT_E_INPUT : run_engine(p);
     if (p->t.nvals == 0)
-      v = SHUNT_VERDICT(SHUNT_R_EMPTY);
+      v = SHUNT_OUTCOME(SHUNT_R_EMPTY);
     else if (status == SHUNT_OK)
-      v = SHUNT_VERDICT(SHUNT_FITS);
+      v = SHUNT_OUTCOME(SHUNT_FITS);
     else
-      v = SHUNT_VERDICT(grb_engine_reason(status, SHUNT_R_SEMIRING));
+      v = SHUNT_OUTCOME(grb_engine_reason(status, SHUNT_R_SEMIRING));
   }
   if (v.reason != SHUNT_FITS) grb_result_release(p);
   return v;

@@ -137,7 +137,7 @@ static bool worth_entries(const struct grb_product *p, const struct shunt_host_s
 }
 
 /* Sizes whose product is no number of bytes, or of which T would be nearly all of the cost. */
-static struct shunt_verdict check_sizes(struct grb_product *p)
+static struct shunt_outcome check_sizes(struct grb_product *p)
 {
   const struct shunt_host_spmm x = operands(p);
   const int64_t most = (int64_t)1 << 40, small = 1 << 16;
@@ -150,7 +150,7 @@ static struct shunt_verdict check_sizes(struct grb_product *p)
   SHUNT_DECLINE_IF(x.s.rows / 4 > x.s.nnz && elements > small, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(!worth_columns(p, &x.s, &x.b) || !worth_entries(p, &x), SHUNT_R_SLOWER);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* Where M is bitmap or full, and D too, GraphBLAS skips what either lacks; of a power law's hubs,
@@ -164,11 +164,11 @@ static bool complement_wins(const struct grb_product *p, uint64_t passing, uint6
 
 /* A mask that lets little through leaves GraphBLAS little to compute, while here all of T is: worth
    it from one entry in 32 on, or in 512 for a sparse mask, which slows GraphBLAS down itself.  */
-static struct shunt_verdict check_mask(struct grb_product *p)
+static struct shunt_outcome check_mask(struct grb_product *p)
 {
   uint64_t entries, all = (uint64_t)p->m * (uint64_t)p->n;
   bool sparse = grb_operand_is_sparse(&p->mask) && !p->settings.complement;
-  if (!p->masked) return SHUNT_VERDICT(SHUNT_FITS);
+  if (!p->masked) return SHUNT_OUTCOME(SHUNT_FITS);
   /* 7.4.0 may crash on adding a full matrix through such a mask (GB_subassign_08n). */
   SHUNT_DECLINE_IF(sparse && p->call->accum, SHUNT_R_MASK);
   if (!grb_engine_forced()) {
@@ -191,25 +191,25 @@ static void expect_gain(struct grb_product *p)
                                           : grb_gain_vector(&x);
 }
 
-static struct shunt_verdict choose(struct grb_product *p)
+static struct shunt_outcome choose(struct grb_product *p)
 {
   GRB_CONTINUE(check_sizes(p));
   GRB_CONTINUE(check_mask(p));
   expect_gain(p);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* ---- the product ---------------------------------------------------------------------------- */
 
-static struct shunt_verdict run_engine(struct grb_product *p, const struct shunt_host_spmm *x,
+static struct shunt_outcome run_engine(struct grb_product *p, const struct shunt_host_spmm *x,
                                        const struct grb_spmm_sources *from)
 {
   shunt_status status = grb_engine_spmm(p, x, from);
   SHUNT_DECLINE_IF(status != SHUNT_OK, grb_engine_reason(status, SHUNT_R_SEMIRING));
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static struct shunt_verdict compute_in_place(struct grb_product *p, struct shunt_host_spmm *x,
+static struct shunt_outcome compute_in_place(struct grb_product *p, struct shunt_host_spmm *x,
                                              bool accumulate)
 {
   struct grb_spmm_sources from = sources(p);
@@ -241,12 +241,12 @@ static int64_t count_present(const struct grb_product *p)
 }
 
 /* `rows` of S have entries. */
-static struct shunt_verdict compute_fresh(struct grb_product *p, struct shunt_host_spmm *x,
+static struct shunt_outcome compute_fresh(struct grb_product *p, struct shunt_host_spmm *x,
                                           int64_t rows)
 {
   const bool full = rows == x->s.rows && !x->b.present;
   struct grb_spmm_sources from = sources(p);
-  struct shunt_verdict v = SHUNT_VERDICT(SHUNT_R_FAILED);
+  struct shunt_outcome v = SHUNT_OUTCOME(SHUNT_R_FAILED);
   if (allocate_result(p, full)) {
     p->t.replaces_all = !p->masked && !p->call->accum;
     if (grb_commit_hands_over(p)) {
@@ -263,7 +263,7 @@ static struct shunt_verdict compute_fresh(struct grb_product *p, struct shunt_ho
   return v;
 }
 
-static struct shunt_verdict compute(struct grb_product *p)
+static struct shunt_outcome compute(struct grb_product *p)
 {
   struct shunt_host_spmm x = operands(p);
   const bool plain = !p->masked && !p->call->accum;

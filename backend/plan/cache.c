@@ -38,7 +38,7 @@ shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int6
   if (s == SHUNT_OK) memset(c->arriving, 0, PROFILE_SLOTS * sizeof *c->arriving);
   if (s == SHUNT_OK) s = shunt_cache_words_add(c);
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamCreateWithFlags(&c->reaper, cudaStreamNonBlocking));
-  /* Not of the pool, whose first allocation takes milliseconds (backend/cublas/opening.h). */
+  /* Not of the pool, whose first allocation takes milliseconds (backend/cublas/lazy_init.h). */
   if (s == SHUNT_OK)
     s = shunt_device_allocate_now((void **)&c->scratch,
                                   (size_t)PROFILE_SLOTS * SHUNT_PROFILE_SCRATCH);

@@ -36,7 +36,7 @@
 #include "conv/profile/profile.h"
 
 struct shunt_cache;
-struct shunt_share;
+struct shunt_budget;
 struct shunt_cache_entry;
 struct shunt_cache_packed;
 
@@ -74,9 +74,9 @@ struct shunt_lookup {
 shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int64_t most_bytes,
                               int64_t ample_bytes);
 void shunt_cache_free(struct shunt_cache *c);
-/* From then on the limit is one for all processes at this table (memory/share.h), which outlives
+/* From then on the limit is one for all processes in this table (memory/budget.h), which outlives
    the cache; NULL: none.  */
-void shunt_cache_share(struct shunt_cache *c, struct shunt_share *share);
+void shunt_cache_share(struct shunt_cache *c, struct shunt_budget *budget);
 
 void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
                          struct shunt_lookup *out);

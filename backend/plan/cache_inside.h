@@ -1,9 +1,10 @@
 /* cache_inside.h: the cache's own data, for cache.c (entries), cache_arrays.c (where their arrays
-   stand), cache_profile.c (profiles on their way) and packed.c (memory).  What others may know
-   stands in cache.h.  */
+   stand), cache_profile.c (profiles on their way), packed.c (memory) and packed_uses.c (who uses
+   it).  What others may know stands in cache.h.  */
 #ifndef SHUNT_CACHE_INSIDE_H
 #define SHUNT_CACHE_INSIDE_H
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -123,10 +124,19 @@ struct shunt_cache {
   struct shunt_cache_packed *first[4], *last[4]; /* of each state */
   int word_pages, packed_in_use;
   int64_t bytes, most_bytes, ample_bytes; /* of copies; see packed.c, allowance */
-  struct shunt_share *share;              /* with other processes; not ours, may be NULL */
+  struct shunt_budget *budget;            /* with other processes; not ours, may be NULL */
   cudaMemPool_t pool;                     /* what copies are made in; not ours */
   cudaStream_t reaper;                    /* waits for last uses, then frees */
 };
+
+/* What copies have in front of their payload. */
+enum { HEADER_BYTES = 256, FINGERPRINTS_AT = 16, MEASURES_AT = 48 };
+
+/* What `us` microseconds saved at a time of the clock count for now. */
+static inline double cache_aged(double us, uint64_t since, uint64_t now)
+{
+  return us > 0 ? us * exp2(-(double)(now - since) / HALF_LIFE) : 0;
+}
 
 /* By cache_arrays.c, with the lock held. */
 void shunt_cache_arrays_add(struct shunt_cache *c, struct shunt_cache_entry *e);

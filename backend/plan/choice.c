@@ -101,17 +101,17 @@ static void insert(struct shunt_plan *plan, const struct shunt_candidate *x)
 }
 
 /* cuBLASLt's products of the problem's type. */
-static enum shunt_opening library_of(const struct shunt_problem *p)
+static enum shunt_lazy_part library_of(const struct shunt_problem *p)
 {
   const bool spmm = p->op == SHUNT_SPMM;
   const struct shunt_scalar *beta = spmm ? &p->spmm.beta : &p->sddmm.beta;
   const shunt_type out = spmm ? p->spmm.c.type : p->sddmm.c.value_type;
   const bool added = beta->device || beta->host != 0; /* the product goes to a f32 matrix first */
-  return shunt_opening_of(spmm ? p->spmm.b.type : p->sddmm.b.type, out == SHUNT_F32 || added);
+  return shunt_lazy_gemm(spmm ? p->spmm.b.type : p->sddmm.b.type, out == SHUNT_F32 || added);
 }
 uint32_t shunt_library_bit(const struct shunt_problem *p)
 {
-  return shunt_opening_bit(library_of(p));
+  return shunt_lazy_bit(library_of(p));
 }
 
 /* Adds the call c by route r, or notes why that does not take the product. */
@@ -120,40 +120,40 @@ static void ask(struct shunt_product *x, const struct shunt_route *r, const stru
 {
   struct shunt_plan *plan = &x->plan;
   double us = 0;
-  const uint32_t needs = (c->will_pack ? shunt_opening_bit(SHUNT_OPEN_COPIES) : 0) |
+  const uint32_t needs = (c->will_pack ? shunt_lazy_bit(SHUNT_LAZY_COPIES) : 0) |
                          (c->library ? shunt_library_bit(&x->problem) : 0);
-  struct shunt_verdict v = r->expect(c, &us);
+  struct shunt_outcome v = r->expect(c, &us);
   const bool only_slow = v.reason == SHUNT_R_UNPROFILED || v.reason == SHUNT_R_PATTERN;
-  if (only_slow && !compare) v = SHUNT_VERDICT(SHUNT_FITS);
+  if (only_slow && !compare) v = SHUNT_OUTCOME(SHUNT_FITS);
   if (v.reason != SHUNT_FITS && v.reason != SHUNT_R_ORDERED) {
     plan->why_none = v;
     return;
   }
   insert(plan, &(struct shunt_candidate){
                    r, v, shunt_cost_in_batches(us, x->batches, &c->context->machine), c->library,
-                   c->will_pack, shunt_openings_closed(&c->context->openings, needs)});
+                   c->will_pack, shunt_lazy_pending(&c->context->lazy, needs)});
 }
 
-/* Adds route r as it may take the product: with what is open, and where that is less than it could
-   use, with what is closed as yet.  */
+/* Adds route r as it may take the product: with what is initialized, and where that is less than
+   it could use, with what is not yet.  */
 static void consider(struct shunt_product *x, const struct shunt_route *r, bool compare)
 {
-  struct shunt_context *e = x->call.context;
-  const struct shunt_verdict v = r->fits(&x->problem, e);
+  struct shunt_context *context = x->call.context;
+  const struct shunt_outcome v = r->fits(&x->problem, context);
   if (v.reason != SHUNT_FITS) {
     x->plan.why_none = v;
     return;
   }
   struct shunt_call c = shunt_call_for(x, r);
-  const bool closed = shunt_openings_closed(&e->openings, shunt_library_bit(&x->problem));
-  c.library = r->wants_gemm && !closed && e->gemm;
+  const bool pending = shunt_lazy_pending(&context->lazy, shunt_library_bit(&x->problem));
+  c.library = r->wants_gemm && !pending && context->gemm;
   ask(x, r, &c, compare);
-  if (c.will_pack && shunt_openings_closed(&e->openings, shunt_opening_bit(SHUNT_OPEN_COPIES))) {
+  if (c.will_pack && shunt_lazy_pending(&context->lazy, shunt_lazy_bit(SHUNT_LAZY_COPIES))) {
     struct shunt_call in_place = c;
     in_place.will_pack = false;
     ask(x, r, &in_place, compare);
   }
-  if (r->wants_gemm && closed) {
+  if (r->wants_gemm && pending) {
     c.library = true;
     ask(x, r, &c, compare);
   }
@@ -195,51 +195,51 @@ static double most_us(const struct shunt_product *x)
   return x->plan.original_us * (awaits_profile(x) ? FAR_AHEAD : 1);
 }
 
-/* ---- what is closed as yet -------------------------------------------------------------- */
+/* ---- what is not initialized yet -------------------------------------------------------- */
 
-/* What the product takes if no more than `set` is opened. */
+/* What the product takes if no more than `set` is initialized. */
 static double us_with(const struct shunt_product *x, uint32_t set)
 {
   for (int i = 0; i < x->plan.count; i++) {
     const struct shunt_candidate *k = &x->plan.candidate[i];
-    if (k->closed & ~set) continue;
+    if (k->pending & ~set) continue;
     return k->us < most_us(x) ? k->us : x->plan.original_us;
   }
   return x->plan.original_us;
 }
 
-/* The set that is opened for this product.  A deterministic problem opens what its best way needs,
-   as its way must not depend on what other problems did.  Others open what pays.  */
-static uint32_t to_open(struct shunt_product *x)
+/* What is initialized for this product: of a deterministic problem what its best way needs, as its
+   way must not depend on what other problems did; of others what pays.  */
+static uint32_t to_initialize(struct shunt_product *x)
 {
   const struct shunt_plan *plan = &x->plan;
-  const uint32_t copies = shunt_opening_bit(SHUNT_OPEN_COPIES),
+  const uint32_t copies = shunt_lazy_bit(SHUNT_LAZY_COPIES),
                  library = shunt_library_bit(&x->problem);
-  struct shunt_openings *o = &x->call.context->openings;
+  struct shunt_lazy_init *o = &x->call.context->lazy;
   const bool captured = x->call.capturing;
   if (x->problem.deterministic)
-    return plan->candidate[0].us < most_us(x) ? plan->candidate[0].closed : 0;
+    return plan->candidate[0].us < most_us(x) ? plan->candidate[0].pending : 0;
   const double now = us_with(x, 0), packed = us_with(x, copies), all = us_with(x, ~(uint32_t)0);
   uint32_t set = 0;
-  if (shunt_opening_missed(o, SHUNT_OPEN_COPIES, now - packed, captured)) set |= copies;
-  if (shunt_opening_missed(o, library_of(&x->problem), packed - all, captured))
+  if (shunt_lazy_missed(o, SHUNT_LAZY_COPIES, now - packed, captured)) set |= copies;
+  if (shunt_lazy_missed(o, library_of(&x->problem), packed - all, captured))
     set |= copies | library;
   return set;
 }
 
-/* Opens what is to be opened, and drops the ways for which that is not enough. */
-static void settle_openings(struct shunt_product *x, bool compare)
+/* Initializes what is to be, and drops the ways for which that is not enough. */
+static void initialize(struct shunt_product *x, bool compare)
 {
   struct shunt_plan *plan = &x->plan;
-  struct shunt_context *e = x->call.context;
-  uint32_t closed = 0;
+  struct shunt_context *context = x->call.context;
+  uint32_t pending = 0;
   int kept = 0;
-  for (int i = 0; i < plan->count; i++) closed |= plan->candidate[i].closed;
-  if (!closed) return;
-  shunt_context_open(e, compare ? to_open(x) : closed);
+  for (int i = 0; i < plan->count; i++) pending |= plan->candidate[i].pending;
+  if (!pending) return;
+  shunt_context_initialize(context, compare ? to_initialize(x) : pending);
   for (int i = 0; i < plan->count; i++) {
     const struct shunt_candidate *k = &plan->candidate[i];
-    if (shunt_openings_closed(&e->openings, k->closed) || (k->library && !e->gemm)) continue;
+    if (shunt_lazy_pending(&context->lazy, k->pending) || (k->library && !context->gemm)) continue;
     plan->candidate[kept++] = *k;
   }
   plan->count = kept;
@@ -258,14 +258,14 @@ void shunt_product_choose(struct shunt_product *x, int only)
   /* No original stands behind an extended product. */
   const bool compare = !shunt_routes_forced() && only < 0 && !x->problem.extended;
   plan->count = 0;
-  plan->why_none = shunt_problem_transposed(&x->problem) ? SHUNT_VERDICT(SHUNT_R_TRANSPOSED)
-                                                         : SHUNT_VERDICT(SHUNT_R_DISABLED);
+  plan->why_none = shunt_problem_transposed(&x->problem) ? SHUNT_OUTCOME(SHUNT_R_TRANSPOSED)
+                                                         : SHUNT_OUTCOME(SHUNT_R_DISABLED);
   consider_all(x, only, compare);
   if (compare && plan->count == 0 && must_not_vary(&x->problem)) consider_all(x, only, false);
   plan->original_us = original_us(x);
-  settle_openings(x, compare);
+  initialize(x, compare);
   if (plan->count > 0 && compare && plan->candidate[0].us >= most_us(x)) {
     plan->count = 0;
-    plan->why_none = SHUNT_VERDICT(SHUNT_R_SLOWER);
+    plan->why_none = SHUNT_OUTCOME(SHUNT_R_SLOWER);
   }
 }

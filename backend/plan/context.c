@@ -12,8 +12,8 @@
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/leave.h"
 #include "backend/plan/log.h"
+#include "backend/plan/memory/budget.h"
 #include "backend/plan/memory/device_memory.h"
-#include "backend/plan/memory/share.h"
 #include "backend/plan/tune_machine.h"
 
 /* One slot per context seen.  Slots are filled in order and never emptied; when
@@ -63,9 +63,9 @@ static bool current_context(context_id_function f, unsigned long long *id)
 static struct shunt_context *find(unsigned long long id)
 {
   for (int i = 0; i < MOST_CONTEXTS; i++) {
-    struct shunt_context *e = atomic_load_explicit(&contexts[i], memory_order_acquire);
-    if (!e) return NULL;
-    if (e->id == id) return e;
+    struct shunt_context *context = atomic_load_explicit(&contexts[i], memory_order_acquire);
+    if (!context) return NULL;
+    if (context->id == id) return context;
   }
   return NULL;
 }
@@ -77,67 +77,70 @@ struct shunt_context *shunt_context_find(void)
   return current_context(f, &id) ? find(id) : NULL;
 }
 
-static void destroy(struct shunt_context *e)
+static void destroy(struct shunt_context *context)
 {
-  if (!e) return;
-  shunt_cache_free(e->cache);
-  shunt_share_close(e->share);
-  if (e->pool) cudaMemPoolDestroy(e->pool);
-  free(e);
+  if (!context) return;
+  shunt_cache_free(context->cache);
+  shunt_budget_close(context->budget);
+  if (context->pool) cudaMemPoolDestroy(context->pool);
+  free(context);
 }
 
 /* The table of this GPU's costs: the user's file if there is one that counts. */
-static void know_costs(struct shunt_context *e)
+static void know_costs(struct shunt_context *context)
 {
   const char *path = shunt_options()->costs;
   char gpu[64] = "", signature[SHUNT_SIGNATURE];
-  const bool named = shunt_device_name(e->ordinal, gpu, sizeof gpu);
-  shunt_costs_choose(named ? gpu : NULL, e->device.multiprocessors, &e->costs);
-  e->machine.costs = &e->costs;
+  const bool named = shunt_device_name(context->ordinal, gpu, sizeof gpu);
+  shunt_costs_choose(named ? gpu : NULL, context->device.multiprocessors, &context->costs);
+  context->machine.costs = &context->costs;
   if (!path[0]) return;
-  const char *why = shunt_machine_signature(e->ordinal, signature)
-                        ? shunt_costs_open(path, signature, &e->costs)
+  const char *why = shunt_machine_signature(context->ordinal, signature)
+                        ? shunt_costs_open(path, signature, &context->costs)
                         : "the GPU does not answer";
   if (why) fprintf(stderr, "shunt: SHUNT_COSTS=%s is not used: %s\n", path, why);
 }
 
 /* The report names that of the first device. */
-static void tell_costs(const struct shunt_context *e)
+static void tell_costs(const struct shunt_context *context)
 {
   char text[SHUNT_COSTS_TEXT];
   if (!shunt_options()->report[0]) return;
-  shunt_costs_describe(&e->costs, text);
+  shunt_costs_describe(&context->costs, text);
   shunt_log_costs(text);
 }
 
 static struct shunt_context *create(unsigned long long id)
 {
-  struct shunt_context *e = SHUNT_TRY_OR(NULL, calloc(1, sizeof *e));
-  if (!e) return NULL;
-  e->id = id;
-  shunt_openings_start(&e->openings, shunt_cublaslt_is_loaded());
-  shunt_status s = SHUNT_CUDA(cudaGetDevice(&e->ordinal));
-  if (s == SHUNT_OK) s = shunt_device_read(e->ordinal, &e->device, &e->memory_bytes);
+  struct shunt_context *context = SHUNT_TRY_OR(NULL, calloc(1, sizeof *context));
+  if (!context) return NULL;
+  context->id = id;
+  shunt_lazy_start(&context->lazy, shunt_cublaslt_is_loaded());
+  shunt_status s = SHUNT_CUDA(cudaGetDevice(&context->ordinal));
+  if (s == SHUNT_OK)
+    s = shunt_device_read(context->ordinal, &context->device, &context->memory_bytes);
   if (s == SHUNT_OK) {
-    e->device.multiprocessors =
-        shunt_leave_multiprocessors(e->device.multiprocessors, shunt_options()->leave);
-    know_costs(e);
+    context->device.multiprocessors =
+        shunt_leave_multiprocessors(context->device.multiprocessors, shunt_options()->leave);
+    know_costs(context);
     struct cudaMemPoolProps props = {.allocType = cudaMemAllocationTypePinned,
-                                     .location = {cudaMemLocationTypeDevice, e->ordinal}};
-    s = SHUNT_CUDA(cudaMemPoolCreate(&e->pool, &props));
+                                     .location = {cudaMemLocationTypeDevice, context->ordinal}};
+    s = SHUNT_CUDA(cudaMemPoolCreate(&context->pool, &props));
   }
   if (s == SHUNT_OK) {
     int64_t most = shunt_options()->cache_bytes;
-    s = most >= 0 ? shunt_cache_make(&e->cache, e->pool, most, most)
-                  : shunt_cache_make(&e->cache, e->pool, e->memory_bytes / 10, e->memory_bytes / 4);
+    s = most >= 0 ? shunt_cache_make(&context->cache, context->pool, most, most)
+                  : shunt_cache_make(&context->cache, context->pool, context->memory_bytes / 10,
+                                     context->memory_bytes / 4);
   }
   if (s == SHUNT_OK) {
     unsigned char uuid[16];
-    if (shunt_device_uuid(e->ordinal, uuid)) e->share = shunt_share_open("/dev/shm", uuid);
-    shunt_cache_share(e->cache, e->share);
-    return e;
+    if (shunt_device_uuid(context->ordinal, uuid))
+      context->budget = shunt_budget_open("/dev/shm", uuid);
+    shunt_cache_share(context->cache, context->budget);
+    return context;
   }
-  destroy(e);
+  destroy(context);
   return NULL;
 }
 
@@ -145,77 +148,79 @@ struct shunt_context *shunt_context_make(void)
 {
   unsigned long long id;
   if (!current_context(find_context_id(), &id)) return NULL;
-  struct shunt_context *e = find(id);
-  if (e) return e;
+  struct shunt_context *context = find(id);
+  if (context) return context;
   /* The one lock that is held over CUDA calls: at most once per context, and
      never on the way of SpMM or SDDMM.  */
   pthread_mutex_lock(&making);
-  e = find(id);
-  for (int i = 0; !e && i < MOST_CONTEXTS; i++) {
+  context = find(id);
+  for (int i = 0; !context && i < MOST_CONTEXTS; i++) {
     if (atomic_load(&contexts[i])) continue;
     const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
-    e = create(id);
-    if (e) {
-      atomic_store_explicit(&contexts[i], e, memory_order_release);
-      shunt_tune_machine(e->ordinal);
-      tell_costs(e);
+    context = create(id);
+    if (context) {
+      atomic_store_explicit(&contexts[i], context, memory_order_release);
+      shunt_tune_machine(context->ordinal);
+      tell_costs(context);
     }
     shunt_leave_relaxed(mode);
     break;
   }
   pthread_mutex_unlock(&making);
-  return e;
+  return context;
 }
 
-void shunt_context_beside(struct shunt_context *e, const char *beside)
+void shunt_context_beside(struct shunt_context *context, const char *beside)
 {
-  if (!beside || e->beside_known) return;
+  if (!beside || context->beside_known) return;
   pthread_mutex_lock(&making);
-  if (!e->beside_known && strlen(beside) < sizeof e->beside) strcpy(e->beside, beside);
-  e->beside_known = true;
+  if (!context->beside_known && strlen(beside) < sizeof context->beside)
+    strcpy(context->beside, beside);
+  context->beside_known = true;
   pthread_mutex_unlock(&making);
 }
 
-static void open_gemm(struct shunt_context *e)
+static void open_gemm(struct shunt_context *context)
 {
   pthread_mutex_lock(&making);
-  if (!e->gemm_tried) {
-    e->gemm_tried = true;
+  if (!context->gemm_tried) {
+    context->gemm_tried = true;
     const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
-    atomic_store_explicit(&e->gemm, shunt_cublaslt_open(e->beside), memory_order_release);
+    atomic_store_explicit(&context->gemm, shunt_cublaslt_open(context->beside),
+                          memory_order_release);
     shunt_leave_relaxed(mode);
   }
   pthread_mutex_unlock(&making);
 }
 
-void shunt_context_open(struct shunt_context *e, uint32_t set)
+void shunt_context_initialize(struct shunt_context *context, uint32_t set)
 {
-  for (int i = 0; i < SHUNT_OPENINGS; i++) {
-    if (!shunt_openings_closed(&e->openings, set & shunt_opening_bit(i))) continue;
-    if (i != SHUNT_OPEN_COPIES) open_gemm(e);
-    shunt_opening_opened(&e->openings, i);
+  for (int i = 0; i < SHUNT_LAZY_PARTS; i++) {
+    if (!shunt_lazy_pending(&context->lazy, set & shunt_lazy_bit(i))) continue;
+    if (i != SHUNT_LAZY_COPIES) open_gemm(context);
+    shunt_lazy_done(&context->lazy, i);
   }
 }
 
 bool shunt_context_release_memory(void)
 {
-  struct shunt_context *e = shunt_context_find();
-  return e && shunt_cache_release_all(e->cache) > 0;
+  struct shunt_context *context = shunt_context_find();
+  return context && shunt_cache_release_all(context->cache) > 0;
 }
 
 bool shunt_context_await_others(int round)
 {
-  struct shunt_context *e = shunt_context_find();
-  return e && e->share && shunt_share_await(e->share, round);
+  struct shunt_context *context = shunt_context_find();
+  return context && context->budget && shunt_budget_await(context->budget, round);
 }
 
 void shunt_context_forget_memory(const void *memory)
 {
-  struct shunt_context *e = memory ? shunt_context_find() : NULL;
+  struct shunt_context *context = memory ? shunt_context_find() : NULL;
   const void *base;
   size_t bytes;
-  if (e && shunt_device_range(memory, &base, &bytes))
-    shunt_cache_forget_range(e->cache, base, bytes);
+  if (context && shunt_device_range(memory, &base, &bytes))
+    shunt_cache_forget_range(context->cache, base, bytes);
 }
 
 struct shunt_capture shunt_capture_of(cudaStream_t stream)

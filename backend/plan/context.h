@@ -15,12 +15,12 @@
 #include <stdbool.h>
 
 #include "backend/costs/machine.h"
-#include "backend/cublas/opening.h"
-#include "backend/plan/memory/room.h"
+#include "backend/cublas/lazy_init.h"
+#include "backend/plan/memory/workspace_limit.h"
 #include "kernels/common/device.h"
 
 struct shunt_cache;
-struct shunt_share;
+struct shunt_budget;
 struct shunt_cublaslt;
 
 struct shunt_context {
@@ -34,9 +34,9 @@ struct shunt_context {
   int64_t memory_bytes;          /* of the whole device */
   cudaMemPool_t pool;            /* what copies are made in */
   struct shunt_cache *cache;
-  struct shunt_openings openings;
-  struct shunt_room room;    /* for workspaces */
-  struct shunt_share *share; /* of the budget of copies, with other processes; or NULL */
+  struct shunt_lazy_init lazy;
+  struct shunt_workspace_limit workspace_limit;
+  struct shunt_budget *budget; /* of the budget of copies, with other processes; or NULL */
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
   bool gemm_tried;
   atomic_bool beside_known;
@@ -51,16 +51,16 @@ struct shunt_context *shunt_context_find(void);
 struct shunt_context *shunt_context_make(void);
 
 /* Where cuBLASLt is looked for; see cublaslt.h.  The first to say so counts. */
-void shunt_context_beside(struct shunt_context *e, const char *beside);
-/* Opens what `set` names (opening.h), whether it pays or not; returns at once where it is open.
+void shunt_context_beside(struct shunt_context *context, const char *beside);
+/* Initializes what `set` names (lazy_init.h), whether it pays or not; returns at once where it is.
    Captures, of this thread or of others, stay as they are.  */
-void shunt_context_open(struct shunt_context *e, uint32_t set);
+void shunt_context_initialize(struct shunt_context *context, uint32_t set);
 
 /* Gives back what the current context's cache has of device memory; waits until the device has it.
    False: it had none.  For the program's allocations that fail.  */
 bool shunt_context_release_memory(void);
 /* For an allocation of the program's that has failed even then: in round 0 asks other processes to
-   give memory back (memory/share.h), in every round waits for 5 ms.  False: there is nothing to
+   give memory back (memory/budget.h), in every round waits for 5 ms.  False: there is nothing to
    wait for, or 0.3 s have passed.  */
 bool shunt_context_await_others(int round);
 /* The program is about to free the allocation that `memory` is in, or NULL. */

@@ -30,7 +30,7 @@ struct samples {
 
 struct shunt_decision {
   const char *call, *route;
-  struct shunt_verdict why;
+  struct shunt_outcome why;
   uint64_t hash;
   atomic_ullong calls;
   _Atomic double us, saved_us;
@@ -49,7 +49,7 @@ static _Atomic(struct shunt_decision *) others[OTHERS];
 static atomic_ullong lost; /* decisions that found no place */
 
 static bool same(const struct shunt_decision *d, const char *call, const char *route,
-                 struct shunt_verdict why, uint64_t hash)
+                 struct shunt_outcome why, uint64_t hash)
 {
   return d->hash == hash && d->call == call && d->route == route && d->why.reason == why.reason;
 }
@@ -124,7 +124,7 @@ struct subject {
   const void *problem;
 };
 
-static struct shunt_decision *make(const char *call, const char *route, struct shunt_verdict why,
+static struct shunt_decision *make(const char *call, const char *route, struct shunt_outcome why,
                                    const struct subject *subject,
                                    const struct shunt_log_call *about)
 {
@@ -208,7 +208,7 @@ static double median(const _Atomic float *us, unsigned long long count)
 
 /* The decision's place in `in`, found or made; NULL: there is none free near where it belongs. */
 static struct shunt_decision *place(_Atomic(struct shunt_decision *) *in, uint64_t slots,
-                                    const char *call, const char *route, struct shunt_verdict why,
+                                    const char *call, const char *route, struct shunt_outcome why,
                                     const struct subject *subject,
                                     const struct shunt_log_call *about)
 {
@@ -234,7 +234,7 @@ static struct shunt_decision *place(_Atomic(struct shunt_decision *) *in, uint64
 }
 
 struct shunt_decision *
-shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict why, uint64_t hash,
+shunt_log_decision_of(const char *call, const char *route, struct shunt_outcome why, uint64_t hash,
                       void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]),
                       const void *problem, struct shunt_log_call about)
 {
@@ -262,7 +262,7 @@ static void print_problem(const void *problem, char text[SHUNT_PROBLEM_TEXT])
 }
 
 struct shunt_decision *shunt_log_decision(const char *call, const char *route,
-                                          struct shunt_verdict why,
+                                          struct shunt_outcome why,
                                           const struct shunt_problem *problem,
                                           struct shunt_log_call about)
 {

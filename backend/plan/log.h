@@ -55,7 +55,7 @@ struct shunt_decision;
 /* `call`: the caller's function, a static string.  `route`: static, "original"
    when nothing took it.  `problem` may be NULL when it could not be read.  Returns as below. */
 struct shunt_decision *shunt_log_decision(const char *call, const char *route,
-                                          struct shunt_verdict why,
+                                          struct shunt_outcome why,
                                           const struct shunt_problem *problem,
                                           struct shunt_log_call times);
 
@@ -63,7 +63,7 @@ struct shunt_decision *shunt_log_decision(const char *call, const char *route,
    one-word text, only when the decision is new.  `print` NULL: it could not be read.  NULL: the
    decision found no place, not even one without its problem.  */
 struct shunt_decision *
-shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict why, uint64_t hash,
+shunt_log_decision_of(const char *call, const char *route, struct shunt_outcome why, uint64_t hash,
                       void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]),
                       const void *problem, struct shunt_log_call times);
 

@@ -1,4 +1,5 @@
-/* packed.c: device memory that outlives calls: its room, its uses, and how it is given back. */
+/* packed.c: device memory that outlives calls: how much there may be, which copies make way for
+   which, and how it is given back.  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +8,8 @@
 #include "backend/log/log_upkeep.h"
 #include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/memory/budget.h"
 #include "backend/plan/memory/device_memory.h"
-#include "backend/plan/memory/share.h"
-
-enum { HEADER_BYTES = 256, FINGERPRINTS_AT = 16, MEASURES_AT = 48 };
 
 /* ---- lists, newest first ---------------------------------------------------------------- */
 
@@ -109,7 +108,7 @@ static void reap(struct shunt_cache *c, struct shunt_cache_packed *k)
   c->bytes -= (int64_t)k->bytes;
   shunt_log_memory(c->bytes, -1);
   k->bytes = 0;
-  if (c->share) shunt_share_keep(c->share, c->bytes);
+  if (c->budget) shunt_budget_keep(c->budget, c->bytes);
   if (SHUNT_CUDA(cudaEventRecord(k->reaped, c->reaper)) == SHUNT_OK) move_to(k, REAPED);
 }
 
@@ -134,15 +133,10 @@ void shunt_cache_packed_tidy(struct shunt_cache *c)
 
 /* ---- worth ------------------------------------------------------------------------------- */
 
-static double aged(double us, uint64_t since, uint64_t now)
-{
-  return us > 0 ? us * exp2(-(double)(now - since) / HALF_LIFE) : 0;
-}
-
 /* Of a copy that may go: what a byte of it has saved of late. */
 static double worth_a_byte(const struct shunt_cache *c, const struct shunt_cache_packed *k)
 {
-  return aged(k->worth, k->worth_at, c->clock) / (double)k->bytes;
+  return cache_aged(k->worth, k->worth_at, c->clock) / (double)k->bytes;
 }
 
 /* Copies that may go, and what a byte of each is worth; those worth least, in that order. */
@@ -199,7 +193,7 @@ static void give_way(struct shunt_cache *c, int64_t most, double worth)
 static double missed_by(struct shunt_cache *c, struct shunt_cache_entry *e, double saves_us)
 {
   const uint32_t calls = e->missed_call ? e->calls - e->missed_call : 1;
-  e->missed = aged(e->missed, e->missed_at, c->clock) + saves_us * calls;
+  e->missed = cache_aged(e->missed, e->missed_at, c->clock) + saves_us * calls;
   e->missed_at = c->clock;
   e->missed_call = e->calls;
   return e->missed;
@@ -226,7 +220,7 @@ static struct allowance allowance(const struct shunt_cache *c, size_t need)
   shunt_log_memory(c->bytes, (int64_t)(total - available));
   if (available < need + total / 20) return a;
   a.budget = a.mine = available > need + total / 2 ? c->ample_bytes : c->most_bytes;
-  if (c->share) a.mine = shunt_share_allows(c->share, a.budget);
+  if (c->budget) a.mine = shunt_budget_allows(c->budget, a.budget);
   return a;
 }
 
@@ -242,11 +236,12 @@ static bool make_room(struct shunt_cache *c, size_t bytes, double worth_a_byte_o
   if (c->bytes > rest && c->bytes - least_worth(c, enough, &unused) <= rest)
     give_way(c, rest, enough);
   if (c->bytes > rest) {
-    if (c->share && most.mine < most.budget) shunt_share_want(c->share, (int64_t)bytes);
+    if (c->budget && most.mine < most.budget) shunt_budget_want(c->budget, (int64_t)bytes);
     return false;
   }
-  if (!c->share || shunt_share_take(c->share, c->bytes + (int64_t)bytes, most.budget)) return true;
-  shunt_share_want(c->share, (int64_t)bytes);
+  if (!c->budget || shunt_budget_take(c->budget, c->bytes + (int64_t)bytes, most.budget))
+    return true;
+  shunt_budget_want(c->budget, (int64_t)bytes);
   return false;
 }
 
@@ -316,7 +311,7 @@ shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_l
     const double worth = missed_by(c, e, r->saves_us) / (double)bytes;
     struct shunt_cache_packed *k = make_room(c, bytes, worth) ? c->first[FREE] : NULL;
     if (k) s = open_slot(c, k, e, r, stream);
-    if (c->share && s != SHUNT_OK) shunt_share_keep(c->share, c->bytes);
+    if (c->budget && s != SHUNT_OK) shunt_budget_keep(c->budget, c->bytes);
     if (s == SHUNT_OK) {
       k->by_study = r->by && l->study;
       *place = *out = k;
@@ -346,161 +341,16 @@ struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k)
   };
 }
 
-/* ---- uses ------------------------------------------------------------------------------------ */
-
-/* The graph that is being captured on `stream` holds k until it is destroyed. */
-static void let_go(void *packed)
-{
-  atomic_fetch_sub(&((struct shunt_cache_packed *)packed)->holds, 1);
-}
-
-static shunt_status hold_by_graph(struct shunt_cache_packed *k, cudaStream_t stream)
-{
-  enum cudaStreamCaptureStatus status;
-  cudaGraph_t graph;
-  cudaUserObject_t object;
-  atomic_fetch_add(&k->holds, 1); /* given back by let_go; never, if what follows fails */
-  shunt_status s =
-      SHUNT_CUDA(cudaStreamGetCaptureInfo(stream, &status, NULL, &graph, NULL, NULL, NULL));
-  if (s == SHUNT_OK)
-    s = SHUNT_CUDA(cudaUserObjectCreate(&object, k, let_go, 1, cudaUserObjectNoDestructorSync));
-  if (s == SHUNT_OK)
-    s = SHUNT_CUDA(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove));
-  return s;
-}
-
-/* An event that stands for uses which have ended, or that the reaper waits for by now: free for
-   another stream's.  Ids of streams never repeat, so a program may show any number of them.  */
-static int take_over(struct shunt_cache *c, struct shunt_cache_packed *k)
-{
-  const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
-  int ended = k->uses;
-  while (ended > 0 && cudaEventQuery(k->use[ended - 1].event) != cudaSuccess) ended--;
-  shunt_leave_relaxed(mode);
-  if (ended > 0) return ended - 1;
-  const int i = k->oldest_use++ % MOST_USES;
-  return SHUNT_CUDA(cudaStreamWaitEvent(c->reaper, k->use[i].event, 0)) == SHUNT_OK ? i : -1;
-}
-
-/* The event of the last use on a stream; with `using` held. */
-static cudaEvent_t use_event(struct shunt_cache *c, struct shunt_cache_packed *k,
-                             unsigned long long id)
-{
-  for (int i = 0; i < k->uses; i++)
-    if (k->use[i].stream == id) return k->use[i].event;
-  int i = k->uses;
-  if (i == MOST_USES) {
-    i = take_over(c, k);
-    if (i < 0) return NULL;
-  } else {
-    k->use[i].event = NULL;
-    if (SHUNT_CUDA(cudaEventCreateWithFlags(&k->use[i].event, cudaEventDisableTiming)) != SHUNT_OK)
-      return NULL;
-    k->uses++;
-  }
-  k->use[i].stream = id;
-  return k->use[i].event;
-}
-
-static shunt_status record_use(struct shunt_cache *c, struct shunt_cache_packed *k,
-                               cudaStream_t stream)
-{
-  unsigned long long id;
-  shunt_status s = SHUNT_CUDA(cudaStreamGetId(stream, &id));
-  if (s == SHUNT_OK) {
-    pthread_mutex_lock(&c->using);
-    cudaEvent_t event = use_event(c, k, id);
-    s = event ? SHUNT_CUDA(cudaEventRecord(event, stream)) : SHUNT_E_CUDA;
-    pthread_mutex_unlock(&c->using);
-  }
-  if (s != SHUNT_OK) atomic_fetch_add(&k->holds, 1); /* can't be followed: it stays */
-  return s;
-}
-
-/* An event behind all uses so far; without it the copy is never trusted. */
-static void await_proofs(struct shunt_cache *c, struct shunt_cache_packed *k)
-{
-  enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
-  pthread_mutex_lock(&c->using);
-  shunt_status s = SHUNT_CUDA(cudaEventCreateWithFlags(&k->proved, cudaEventDisableTiming));
-  if (s != SHUNT_OK) k->proved = NULL;
-  for (int i = 0; s == SHUNT_OK && i < k->uses; i++)
-    s = SHUNT_CUDA(cudaStreamWaitEvent(c->reaper, k->use[i].event, 0));
-  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaEventRecord(k->proved, c->reaper));
-  if (s == SHUNT_OK) atomic_store(&k->awaited, true);
-  pthread_mutex_unlock(&c->using);
-  shunt_leave_relaxed(mode);
-}
-
-shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
-                                     const struct shunt_packed_use *use, cudaStream_t stream)
-{
-  atomic_store(&k->idle, 0);
-  atomic_fetch_add(&k->used, 1);
-  pthread_mutex_lock(&c->lock);
-  k->worth = aged(k->worth, k->worth_at, c->clock) + (use->saved_us > 0 ? use->saved_us : 0);
-  k->worth_at = c->clock;
-  pthread_mutex_unlock(&c->lock);
-  if (use->capturing) return hold_by_graph(k, stream);
-  const shunt_status s = record_use(c, k, stream);
-  if (s == SHUNT_OK && shunt_frozen_assumed() && shunt_trust_used(&k->trust, !use->unproved))
-    await_proofs(c, k);
-  return s;
-}
-
-shunt_status shunt_cache_packed_touched(struct shunt_cache *c, struct shunt_cache_packed *k,
-                                        bool capturing, cudaStream_t stream)
-{
-  return capturing ? hold_by_graph(k, stream) : record_use(c, k, stream);
-}
-
-bool shunt_cache_packed_trusted(struct shunt_cache_packed *k)
-{
-  if (!shunt_frozen_assumed()) return false;
-  if (!atomic_load(&k->trust.passed) && atomic_load(&k->awaited)) {
-    enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
-    const bool done = cudaEventQuery(k->proved) == cudaSuccess;
-    shunt_leave_relaxed(mode);
-    if (done && !k->word->changed) shunt_trust_pass(&k->trust);
-  }
-  return shunt_trust_spares_proof(&k->trust);
-}
-
-shunt_status shunt_cache_packed_built(struct shunt_cache *c, struct shunt_cache_packed *k,
-                                      cudaStream_t stream)
-{
-  /* measures, then irregular | stamp -> pinned word; the stamp arrives with the content. */
-  shunt_status s = SHUNT_CUDA(cudaMemsetAsync(k->memory + 4, 1, 4, stream));
-  if (s == SHUNT_OK)
-    s = SHUNT_CUDA(cudaMemcpyAsync((void *)k->word->measures, k->memory + MEASURES_AT,
-                                   SHUNT_PACKED_MEASURES, cudaMemcpyDeviceToHost, stream));
-  if (s == SHUNT_OK)
-    s = SHUNT_CUDA(cudaMemcpyAsync((void *)k->word, k->memory, 8, cudaMemcpyDeviceToHost, stream));
-  if (s == SHUNT_OK) k->built = true;
-  record_use(c, k, stream);
-  return s;
-}
-
-void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed *k, bool discard)
-{
-  if (discard) {
-    pthread_mutex_lock(&c->lock);
-    if (k->state == LIVE) shunt_cache_packed_retire(k);
-    pthread_mutex_unlock(&c->lock);
-  }
-  atomic_fetch_sub(&k->holds, 1);
-}
-
 /* ---- when memory is short -------------------------------------------------------------------- */
 
-void shunt_cache_share(struct shunt_cache *c, struct shunt_share *share)
+void shunt_cache_share(struct shunt_cache *c, struct shunt_budget *budget)
 {
-  c->share = share;
+  c->budget = budget;
 }
 
 bool shunt_cache_wants_relief(struct shunt_cache *c)
 {
-  return (c->share && shunt_share_stirred(c->share)) ||
+  return (c->budget && shunt_budget_stirred(c->budget)) ||
          atomic_load_explicit(&c->relief_due, memory_order_relaxed);
 }
 
@@ -512,7 +362,7 @@ void shunt_cache_relieve(struct shunt_cache *c)
   shunt_cache_packed_tidy(c);
   const int64_t most = c->bytes > 0 ? allowance(c, 0).mine : 0;
   give_way(c, most, INFINITY);
-  if (c->share && most == 0) SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0)); /* what has come back */
+  if (c->budget && most == 0) SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0)); /* what has come back */
   pthread_mutex_unlock(&c->lock);
   shunt_leave_relaxed(mode);
 }

@@ -18,9 +18,9 @@ enum { EXTENDED_ROOM = 512 };
 
 /* ---- what is planned ------------------------------------------------------------- */
 
-struct shunt_verdict shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out)
+struct shunt_outcome shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out)
 {
-  struct shunt_verdict v = shunt_problem_check(p);
+  struct shunt_outcome v = shunt_problem_check(p);
   if (v.reason != SHUNT_FITS) return v;
   if (p->batches == 1 || !shunt_batches_join(p, out)) *out = *p;
   if (!shunt_problem_in_blocks(p)) out->format = SHUNT_CSR;
@@ -40,10 +40,11 @@ static size_t coo_bytes(const struct shunt_problem *p)
 /* ---- workspace --------------------------------------------------------------------- */
 
 /* Which way a deterministic problem goes must not depend on what else the device holds. */
-static bool may_ask(struct shunt_context *e, const struct shunt_problem *asked, size_t bytes,
+static bool may_ask(struct shunt_context *context, const struct shunt_problem *asked, size_t bytes,
                     bool may_read)
 {
-  return asked->deterministic || !may_read || shunt_room_holds(&e->room, coo_bytes(asked) + bytes);
+  return asked->deterministic || !may_read ||
+         shunt_workspace_limit_allows(&context->workspace_limit, coo_bytes(asked) + bytes);
 }
 
 size_t shunt_plan_ask(const struct shunt_problem *asked, cudaStream_t stream,
@@ -54,24 +55,24 @@ size_t shunt_plan_ask(const struct shunt_problem *asked, cudaStream_t stream,
   *whole = true;
   if (shunt_plan_settle(asked, &settled).reason != SHUNT_FITS || shunt_options()->routes == 0)
     return 0;
-  struct shunt_context *e = shunt_context_find();
+  struct shunt_context *context = shunt_context_find();
   bool free_to_make = !shunt_capture_of(stream).active;
-  if (!e && free_to_make) e = shunt_context_make();
-  *whole = e != NULL;
-  if (!e) return 0;
+  if (!context && free_to_make) context = shunt_context_make();
+  *whole = context != NULL;
+  if (!context) return 0;
   size_t most = 0;
   bool any = false;
-  if (free_to_make) shunt_cache_reserve(e->cache);
+  if (free_to_make) shunt_cache_reserve(context->cache);
   for (int i = 0; i < shunt_route_count(); i++) {
     const struct shunt_route *r = shunt_route_at(i);
-    if (!shunt_route_may_take(i, p) || r->fits(p, e).reason != SHUNT_FITS) continue;
-    if (r->wants_gemm) shunt_context_beside(e, library_path);
+    if (!shunt_route_may_take(i, p) || r->fits(p, context).reason != SHUNT_FITS) continue;
+    if (r->wants_gemm) shunt_context_beside(context, library_path);
     if (r->wants_gemm && free_to_make && shunt_routes_forced())
-      shunt_context_open(e, shunt_library_bit(p));
-    size_t bytes = r->workspace(p, e);
+      shunt_context_initialize(context, shunt_library_bit(p));
+    size_t bytes = r->workspace(p, context);
     any = true;
     if (bytes <= most) continue;
-    if (may_ask(e, asked, bytes, free_to_make))
+    if (may_ask(context, asked, bytes, free_to_make))
       most = bytes;
     else
       *whole = false;
@@ -81,27 +82,6 @@ size_t shunt_plan_ask(const struct shunt_problem *asked, cudaStream_t stream,
 }
 
 /* ---- running ----------------------------------------------------------------------- */
-
-static struct shunt_answer run_one(const struct shunt_problem *p, const struct shunt_call *call,
-                                   int only)
-{
-  struct shunt_product x;
-  shunt_product_look_up(&x, p, 0, call, only);
-  struct shunt_answer answer = shunt_product_run(&x);
-  shunt_product_leave(&x);
-  return answer;
-}
-
-/* Blocks are read in place: nothing is kept, profiled or looked up. */
-static struct shunt_answer run_in_blocks(const struct shunt_problem *p,
-                                         const struct shunt_call *call, int only)
-{
-  struct shunt_product x = {.problem = *p, .call = *call, .batches = 1};
-  x.call.problem = &x.problem;
-  x.call.forced = shunt_routes_forced();
-  shunt_product_choose(&x, only);
-  return shunt_product_run(&x);
-}
 
 /* Is C's old content of no account?  Then whatever was written can be written again. */
 static bool overwrites(const struct shunt_problem *p)
@@ -127,14 +107,14 @@ static struct shunt_answer run_in_turn(const struct shunt_problem *p, const stru
   struct shunt_product x[MOST_IN_TURN];
   const int matrices = shunt_batches_share_a(p) ? 1 : p->batches;
   int looked = 0, i = 0;
-  struct shunt_answer answer = {.why = SHUNT_VERDICT(SHUNT_FITS)};
+  struct shunt_answer answer = {.why = SHUNT_OUTCOME(SHUNT_FITS)};
   double us = 0, saved = 0;
   while (looked < matrices && answer.why.reason == SHUNT_FITS) {
-    shunt_product_look_up(&x[looked], p, looked, call, only);
+    shunt_product_plan(&x[looked], p, looked, call, only);
     if (x[looked].plan.count == 0)
       answer = shunt_declined(x[looked].plan.why_none);
     else if (!overwrites(p) && !sure(&x[looked].plan))
-      answer = shunt_declined(SHUNT_VERDICT(SHUNT_R_BATCHED));
+      answer = shunt_declined(SHUNT_OUTCOME(SHUNT_R_BATCHED));
     looked++;
   }
   for (; i < p->batches && answer.why.reason == SHUNT_FITS; i++) {
@@ -153,69 +133,75 @@ static struct shunt_answer run_in_turn(const struct shunt_problem *p, const stru
   return answer;
 }
 
-/* p on the way that `call` has begun; `workspace` is where COO's offsets are made. */
-static struct shunt_answer run_call(const struct shunt_problem *p, struct shunt_problem *settled,
-                                    const struct shunt_call *call, int only, void *workspace)
+/* What is asked whatever the routes say; fills *settled, which is p as they see it, and *call. */
+static struct shunt_outcome begin_call(const struct shunt_problem *p, void *workspace,
+                                       size_t workspace_bytes, cudaStream_t stream,
+                                       struct shunt_problem *settled, struct shunt_call *call)
 {
+  const struct shunt_outcome v = shunt_plan_settle(p, settled);
+  if (v.reason != SHUNT_FITS) return v;
+  const struct shunt_scalar *alpha = p->op == SHUNT_SPMM ? &p->spmm.alpha : &p->sddmm.alpha;
+  const bool known =
+      !shunt_scalar_is_zero(alpha) && isfinite(alpha->host) && isfinite(alpha->imaginary);
+  SHUNT_DECLINE_IF(!p->extended && !known, SHUNT_R_ALPHA);
+  SHUNT_DECLINE_IF(shunt_options()->routes == 0, SHUNT_R_DISABLED);
+  SHUNT_DECLINE_IF(p->extended && !workspace, SHUNT_R_WORKSPACE);
+  struct shunt_context *context = shunt_context_find();
+  SHUNT_DECLINE_IF(!context, SHUNT_R_DEVICE);
+  const struct shunt_capture capture = shunt_capture_of(stream);
+  SHUNT_DECLINE_IF(capture.broken, SHUNT_R_CAPTURE);
+
+  const size_t coo = coo_bytes(p);
+  *call = (struct shunt_call){.context = context, .stream = stream, .capturing = capture.active};
+  if (workspace && workspace_bytes >= coo) {
+    call->workspace = (char *)workspace + coo;
+    call->workspace_bytes = workspace_bytes - coo;
+  }
   if (p->format == SHUNT_COO) {
-    if (!call->workspace) return shunt_declined(SHUNT_VERDICT(SHUNT_R_WORKSPACE));
     settled->spmm.a.row_offsets = workspace;
     settled->strides.offsets = 0; /* each batch's are made in the same place */
   }
-  if (shunt_problem_in_blocks(p)) return run_in_blocks(settled, call, only);
-  return settled->batches == 1 ? run_one(settled, call, only) : run_in_turn(settled, call, only);
+  return v;
 }
 
 struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, void *workspace,
                                       size_t workspace_bytes, cudaStream_t stream)
 {
-  struct shunt_problem csr;
-  struct shunt_verdict v = shunt_plan_settle(p, &csr);
+  struct shunt_problem settled;
+  struct shunt_call call;
+  struct shunt_answer answer;
+  if (only == SHUNT_BEST_ROUTE && !p->deterministic) only = shunt_tune_find(p);
+  if (only == SHUNT_TUNE_ORIGINAL) return shunt_declined(SHUNT_OUTCOME(SHUNT_R_SLOWER));
+  const struct shunt_outcome v = begin_call(p, workspace, workspace_bytes, stream, &settled, &call);
   if (v.reason != SHUNT_FITS) return shunt_declined(v);
-  const struct shunt_scalar *alpha = p->op == SHUNT_SPMM ? &p->spmm.alpha : &p->sddmm.alpha;
-  const bool known =
-      !shunt_scalar_is_zero(alpha) && isfinite(alpha->host) && isfinite(alpha->imaginary);
-  if (!p->extended && !known) return shunt_declined(SHUNT_VERDICT(SHUNT_R_ALPHA));
-  if (shunt_options()->routes == 0) return shunt_declined(SHUNT_VERDICT(SHUNT_R_DISABLED));
-  if (p->extended && !workspace) return shunt_declined(SHUNT_VERDICT(SHUNT_R_WORKSPACE));
-  struct shunt_context *e = shunt_context_find();
-  if (!e) return shunt_declined(SHUNT_VERDICT(SHUNT_R_DEVICE));
-  struct shunt_capture capture = shunt_capture_of(stream);
-  if (capture.broken) return shunt_declined(SHUNT_VERDICT(SHUNT_R_CAPTURE));
-
-  size_t coo = coo_bytes(p);
-  struct shunt_call call = {.context = e, .stream = stream, .capturing = capture.active};
-  if (workspace_bytes >= coo) {
-    call.workspace = workspace ? (char *)workspace + coo : NULL;
-    call.workspace_bytes = workspace ? workspace_bytes - coo : 0;
+  if (p->format == SHUNT_COO && !call.workspace)
+    answer = shunt_declined(SHUNT_OUTCOME(SHUNT_R_WORKSPACE));
+  else if (settled.batches > 1)
+    answer = run_in_turn(&settled, &call, only);
+  else {
+    struct shunt_product x;
+    shunt_product_plan(&x, &settled, 0, &call, only);
+    answer = shunt_product_run(&x);
+    shunt_product_leave(&x);
   }
-  const struct shunt_answer answer = run_call(p, &csr, &call, only, workspace);
-  if (answer.why.reason != SHUNT_FITS) shunt_opening_original(&e->openings);
+  if (answer.why.reason != SHUNT_FITS) shunt_lazy_original_ran(&call.context->lazy);
   return answer;
-}
-
-struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace,
-                                   size_t workspace_bytes, cudaStream_t stream)
-{
-  const int measured = p->deterministic ? SHUNT_TUNE_UNKNOWN : shunt_tune_find(p);
-  if (measured == SHUNT_TUNE_ORIGINAL) return shunt_declined(SHUNT_VERDICT(SHUNT_R_SLOWER));
-  return shunt_plan_run_by(p, measured, workspace, workspace_bytes, stream);
 }
 
 void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
 {
-  struct shunt_context *e = shunt_context_find();
-  if (!e || p->format == SHUNT_COO || shunt_problem_in_blocks(p) || p->batches != 1) return;
+  struct shunt_context *context = shunt_context_find();
+  if (!context || p->format == SHUNT_COO || shunt_problem_in_blocks(p) || p->batches != 1) return;
   if (shunt_problem_check(p).reason != SHUNT_FITS || shunt_capture_of(stream).active) return;
   const struct shunt_key key = shunt_key_of(p);
   const struct shunt_csr *a = shunt_problem_sparse(p);
-  shunt_context_open(e, shunt_opening_bit(SHUNT_OPEN_COPIES)); /* many calls are to come */
+  shunt_context_initialize(context, shunt_lazy_bit(SHUNT_LAZY_COPIES)); /* many calls are to come */
   struct shunt_lookup l;
-  shunt_cache_look_up(e->cache, &key, &l);
-  shunt_lookup_release(e->cache, &l);
-  if (l.study) shunt_cache_packed_release(e->cache, l.study, false);
+  shunt_cache_look_up(context->cache, &key, &l);
+  shunt_lookup_release(context->cache, &l);
+  if (l.study) shunt_cache_packed_release(context->cache, l.study, false);
   if (p->deterministic)
-    shunt_cache_settle(e->cache, &l, p->pattern_epoch, a, &e->device, stream);
+    shunt_cache_settle(context->cache, &l, p->pattern_epoch, a, &context->device, stream);
   else if (l.profile_wanted)
-    shunt_cache_profile(e->cache, &l, a, &e->device, stream);
+    shunt_cache_profile(context->cache, &l, a, &context->device, stream);
 }

@@ -27,23 +27,23 @@
 #include "backend/plan/problem.h"
 
 struct shunt_answer {
-  struct shunt_verdict why; /* SHUNT_FITS: taken */
+  struct shunt_outcome why; /* SHUNT_FITS: taken */
   const char *route;        /* name, or "original" */
   double us, saved_us;      /* expected of the way that runs, for the log; us 0: not known */
   double off;               /* shunt_cost_original_off of what was taken */
-  struct shunt_verdict how; /* SHUNT_FITS, SHUNT_R_ORDERED or SHUNT_R_EXTENDED */
+  struct shunt_outcome how; /* SHUNT_FITS, SHUNT_R_ORDERED or SHUNT_R_EXTENDED */
   bool written;             /* declined, but part of the result was enqueued: report an error */
 };
 
 /* Fills *out with p as routes see it: CSR unless it is in blocks, op_a 'T' where op(A) is the
-   transpose of spmm.a; and batches that are one product are joined.  Another verdict than
+   transpose of spmm.a; and batches that are one product are joined.  Another outcome than
    SHUNT_FITS: no route ever takes it, and *out is not to be used.  A pure function.  */
-struct shunt_verdict shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out);
+struct shunt_outcome shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out);
 
 /* Bytes of workspace that Shunt wants for p on the current device, less where its memory is short
-   (room.h); 0 when no route takes it.  *whole: not less, so no later answer for p is more.  May
-   make a context's struct and open libraries unless `stream` is being captured.  `library_path`:
-   where the original lives, to look for cuBLAS.  */
+   (workspace_limit.h); 0 when no route takes it.  *whole: not less, so no later answer for p is
+   more.  May make a context's struct and open libraries unless `stream` is being captured.
+   `library_path`: where the original lives, to look for cuBLAS.  */
 size_t shunt_plan_ask(const struct shunt_problem *p, cudaStream_t stream, const char *library_path,
                       bool *whole);
 static inline size_t shunt_plan_workspace(const struct shunt_problem *p, cudaStream_t stream,
@@ -53,15 +53,20 @@ static inline size_t shunt_plan_workspace(const struct shunt_problem *p, cudaStr
   return shunt_plan_ask(p, stream, library_path, &whole);
 }
 
-/* Enqueues p on `stream`, or says why not.  `workspace` (256-byte aligned) is the
-   caller's; NULL when there is none to be trusted.  */
-struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace,
-                                   size_t workspace_bytes, cudaStream_t stream);
+/* Any route: the one that SHUNT_TUNE found the fastest, else the one that is expected to be.  (Not
+   among the answers of tune.h.) */
+enum { SHUNT_BEST_ROUTE = -3 };
 
-/* The same by one route of the table alone, whatever it is expected to take; any route
-   when `route` is negative.  */
+/* Enqueues p on `stream`, or says why not.  `workspace` (256-byte aligned) is the
+   caller's; NULL when there is none to be trusted.  `route`: SHUNT_BEST_ROUTE, or a row of the
+   table, which runs whatever it is expected to take.  */
 struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int route, void *workspace,
                                       size_t workspace_bytes, cudaStream_t stream);
+static inline struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace,
+                                                 size_t workspace_bytes, cudaStream_t stream)
+{
+  return shunt_plan_run_by(p, SHUNT_BEST_ROUTE, workspace, workspace_bytes, stream);
+}
 
 /* The invitation of cusparseSpMM_preprocess: profiles the pattern; of a deterministic problem it
    waits for the result.  Nothing while `stream` is being captured.  */

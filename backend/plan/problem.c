@@ -378,7 +378,7 @@ static bool rows_start(const struct shunt_problem *p)
 }
 
 /* One matrix, whose rows and columns are whole blocks. */
-static struct shunt_verdict check_blocks(const struct shunt_problem *p)
+static struct shunt_outcome check_blocks(const struct shunt_problem *p)
 {
   const struct shunt_csr *a = &p->spmm.a;
   SHUNT_DECLINE_IF(p->batches != 1, SHUNT_R_BATCHED);
@@ -386,7 +386,7 @@ static struct shunt_verdict check_blocks(const struct shunt_problem *p)
                    SHUNT_R_SHAPE);
   /* The original refuses these. */
   SHUNT_DECLINE_IF(p->format == SHUNT_BLOCKED_ELL && a->index_type != SHUNT_I32, SHUNT_R_INDEX);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* May A have more entries than 32 bits count?  Its offsets must be able to tell. */
@@ -396,7 +396,7 @@ static bool may_be_long(const struct shunt_problem *p)
          !shunt_problem_transposed(p) && p->batches == 1 && p->spmm.a.index_type == SHUNT_I64;
 }
 
-struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
+struct shunt_outcome shunt_problem_check(const struct shunt_problem *p)
 {
   struct operands o = operands_of(p);
   const int64_t most = SHUNT_MOST_COUNTED;
@@ -417,5 +417,5 @@ struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
   SHUNT_DECLINE_IF(o.m > most || o.n > most || o.k > most, SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(shunt_problem_is_long(p) && !may_be_long(p), SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(p->batches > 1 && !strides_sound(p), SHUNT_R_SHAPE);
-  return shunt_problem_in_blocks(p) ? check_blocks(p) : SHUNT_VERDICT(SHUNT_FITS);
+  return shunt_problem_in_blocks(p) ? check_blocks(p) : SHUNT_OUTCOME(SHUNT_FITS);
 }

@@ -139,7 +139,7 @@ const char *shunt_format_text(enum shunt_format f);
 
 /* The checks that hold for every route: a problem that passes is well formed
    and no route needs to look again at formats, shapes, strides or nulls. */
-struct shunt_verdict shunt_problem_check(const struct shunt_problem *p);
+struct shunt_outcome shunt_problem_check(const struct shunt_problem *p);
 
 #ifdef __cplusplus
 }

@@ -11,12 +11,12 @@
 #include "backend/routes/costs.h"
 #include "conv/coo/coo_conv.h"
 
-struct shunt_answer shunt_declined(struct shunt_verdict why)
+struct shunt_answer shunt_declined(struct shunt_outcome why)
 {
   return (struct shunt_answer){.why = why, .route = "original", .how = why};
 }
 
-/* ---- looking up ------------------------------------------------------------------------- */
+/* ---- planning --------------------------------------------------------------------------- */
 
 struct shunt_key shunt_key_of(const struct shunt_problem *p)
 {
@@ -46,26 +46,37 @@ static struct shunt_packed_view view_of(const struct shunt_product *x,
   return v;
 }
 
-void shunt_product_look_up(struct shunt_product *x, const struct shunt_problem *p, int i,
-                           const struct shunt_call *call, int only)
+/* Fills x->lookup, and the views of what it carries. */
+static void look_up(struct shunt_product *x)
+{
+  const struct shunt_key key = shunt_key_of(&x->problem);
+  struct shunt_cache *cache = x->call.context->cache;
+  struct shunt_lookup *l = &x->lookup;
+  if (x->problem.deterministic)
+    shunt_cache_look_up_settled(cache, &key, x->problem.pattern_epoch, l);
+  else
+    shunt_cache_look_up(cache, &key, l);
+  for (int k = 0; k < SHUNT_MOST_PACKED; k++)
+    if (l->packed[k].copy) x->view[k] = view_of(x, l->packed[k].copy);
+  if (l->study) x->study = shunt_cache_packed_view(l->study);
+}
+
+void shunt_product_plan(struct shunt_product *x, const struct shunt_problem *p, int i,
+                        const struct shunt_call *call, int only)
 {
   x->problem = shunt_batch_at(p, i);
   x->batches = p->batches;
   x->call = *call;
   x->call.problem = &x->problem;
-  const struct shunt_key key = shunt_key_of(&x->problem);
-  struct shunt_lookup *l = &x->lookup;
-  if (p->deterministic)
-    shunt_cache_look_up_settled(call->context->cache, &key, p->pattern_epoch, l);
-  else
-    shunt_cache_look_up(call->context->cache, &key, l);
-  x->packed.copy = NULL;
-  for (int k = 0; k < SHUNT_MOST_PACKED; k++)
-    if (l->packed[k].copy) x->view[k] = view_of(x, l->packed[k].copy);
-  if (l->study) x->study = shunt_cache_packed_view(l->study);
-  x->call.profile = l->has_profile ? &l->profile : NULL;
   x->call.forced = shunt_routes_forced();
-  x->call.frozen = !p->deterministic && !call->capturing && shunt_frozen_assumed();
+  x->packed.copy = NULL;
+  if (shunt_problem_in_blocks(p))
+    x->lookup = (struct shunt_lookup){0};
+  else {
+    look_up(x);
+    x->call.profile = x->lookup.has_profile ? &x->lookup.profile : NULL;
+    x->call.frozen = !p->deterministic && !call->capturing && shunt_frozen_assumed();
+  }
   shunt_product_choose(x, only);
 }
 
@@ -139,48 +150,43 @@ static void tell_of_proof(const struct shunt_call *c)
                                     &c->context->machine));
 }
 
-/* Tells the cache how a run used the copy.  Only a product from it, which proved it or was spared
-   the proof, counts.  */
-static void tell_of_use(const struct shunt_call *c, struct shunt_cache_packed *copy,
-                        enum shunt_copy_use how, double saves_us)
+/* Tells the cache how a run that ended with `s` used the copy.  Only a product from it, which
+   proved it or was spared the proof, counts.  */
+static void tell_of_use(const struct shunt_call *c, struct shunt_cache_packed *copy, shunt_status s,
+                        double saves_us)
 {
   struct shunt_cache *cache = c->context->cache;
   const struct shunt_packed_use use = {saves_us, c->capturing, c->packed->trusted};
-  if (how == SHUNT_COPY_TOUCHED)
-    shunt_cache_packed_touched(cache, copy, c->capturing, c->stream);
-  else if (how == SHUNT_COPY_USED) {
+  if (*c->copy_use == SHUNT_COPY_USED && s == SHUNT_OK) {
     shunt_cache_packed_used(cache, copy, &use, c->stream);
     if (!use.unproved && !use.capturing) tell_of_proof(c);
-  }
+  } else if (*c->copy_use != SHUNT_COPY_UNUSED)
+    shunt_cache_packed_touched(cache, copy, c->capturing, c->stream);
 }
 
-static shunt_status run_candidate(struct shunt_product *x, int i)
+/* The call as the plan's candidate i is to run it, packed for it where it packs; *copy: what it
+   multiplies by, or NULL. */
+static struct shunt_call call_of(struct shunt_product *x, int i, struct shunt_cache_packed **copy)
 {
-  const struct shunt_route *route = x->plan.candidate[i].route;
-  const double saves_us = saving_of(&x->plan, i);
-  struct shunt_call c = shunt_call_for(x, route);
-  struct shunt_cache *cache = c.context->cache;
-  c.library = x->plan.candidate[i].library;
-  c.will_pack = c.will_pack && x->plan.candidate[i].packs;
+  const struct shunt_candidate *k = &x->plan.candidate[i];
+  struct shunt_call c = shunt_call_for(x, k->route);
+  c.library = k->library;
+  c.will_pack = c.will_pack && k->packs;
   if (c.will_pack) {
-    pack(x, &c, route, saves_us);
+    pack(x, &c, k->route, saving_of(&x->plan, i));
     if (c.study)
-      shunt_cache_packed_used(cache, x->lookup.study, &(struct shunt_packed_use){0}, c.stream);
+      shunt_cache_packed_used(c.context->cache, x->lookup.study, &(struct shunt_packed_use){0},
+                              c.stream);
   }
-  struct shunt_cache_packed *copy = shunt_product_copy(x, route, &c.packed);
-  enum shunt_copy_use how = SHUNT_COPY_UNUSED;
-  c.copy_use = &how;
-  const shunt_status s = route->run(&c);
-  if (s != SHUNT_OK && how == SHUNT_COPY_USED) how = SHUNT_COPY_TOUCHED;
-  if (copy) tell_of_use(&c, copy, how, saves_us);
-  return s;
+  *copy = shunt_product_copy(x, k->route, &c.packed);
+  return c;
 }
 
 /* Where the original refuses there is nothing to save. */
 static struct shunt_answer taken(const struct shunt_product *x, const struct shunt_candidate *by)
 {
   const struct shunt_machine *machine = &x->call.context->machine;
-  struct shunt_answer answer = {.why = SHUNT_VERDICT(SHUNT_FITS),
+  struct shunt_answer answer = {.why = SHUNT_OUTCOME(SHUNT_FITS),
                                 .route = by->route->name,
                                 .us = by->us,
                                 .saved_us = fmax(x->plan.original_us - by->us, 0),
@@ -188,7 +194,7 @@ static struct shunt_answer taken(const struct shunt_product *x, const struct shu
                                 .how = by->how};
   if (x->problem.extended) {
     answer.saved_us = 0;
-    answer.how = SHUNT_VERDICT(SHUNT_R_EXTENDED);
+    answer.how = SHUNT_OUTCOME(SHUNT_R_EXTENDED);
   }
   return answer;
 }
@@ -199,12 +205,17 @@ struct shunt_answer shunt_product_run(struct shunt_product *x)
   struct shunt_answer answer = shunt_declined(plan->why_none);
   answer.us = plan->original_us;
   if (plan->count > 0 && make_offsets(&x->call) != SHUNT_OK)
-    return shunt_declined(SHUNT_VERDICT(SHUNT_R_FAILED));
+    return shunt_declined(SHUNT_OUTCOME(SHUNT_R_FAILED));
   for (int i = 0; i < plan->count && !answer.written; i++) {
     const struct shunt_candidate *best = &plan->candidate[i];
-    const shunt_status s = run_candidate(x, i);
+    enum shunt_copy_use use = SHUNT_COPY_UNUSED;
+    struct shunt_cache_packed *copy;
+    struct shunt_call c = call_of(x, i, &copy);
+    c.copy_use = &use;
+    const shunt_status s = best->route->run(&c);
+    if (copy) tell_of_use(&c, copy, s, saving_of(plan, i));
     if (s == SHUNT_OK) return taken(x, best);
-    answer = shunt_declined(SHUNT_VERDICT(SHUNT_R_FAILED));
+    answer = shunt_declined(SHUNT_OUTCOME(SHUNT_R_FAILED));
     answer.us = plan->original_us;
     answer.written = s == SHUNT_E_WRITTEN;
   }
@@ -222,11 +233,11 @@ static const struct shunt_route *chosen(const struct shunt_product *x)
 /* A study comes when it pays for itself; the first needs the pool, too. */
 static bool may_allocate(const struct shunt_call *c)
 {
-  const uint32_t copies = shunt_opening_bit(SHUNT_OPEN_COPIES);
-  const struct shunt_openings *o = &c->context->openings;
-  if (!shunt_openings_closed(o, copies)) return true;
-  if (c->spent_us < shunt_opening_us(o, SHUNT_OPEN_COPIES)) return false;
-  shunt_context_open(c->context, copies);
+  const uint32_t copies = shunt_lazy_bit(SHUNT_LAZY_COPIES);
+  const struct shunt_lazy_init *o = &c->context->lazy;
+  if (!shunt_lazy_pending(o, copies)) return true;
+  if (c->spent_us < shunt_lazy_us(o, SHUNT_LAZY_COPIES)) return false;
+  shunt_context_initialize(c->context, copies);
   return true;
 }
 
@@ -268,6 +279,7 @@ static void leave_studies(struct shunt_product *x, bool may_study)
 void shunt_product_leave(struct shunt_product *x)
 {
   struct shunt_context *context = x->call.context;
+  if (shunt_problem_in_blocks(&x->problem)) return;
   /* Batches of COO make their offsets in one place: by now the last one's stand there. */
   const bool whole = x->batches == 1 || !x->problem.row_indices;
   leave_studies(x, whole && !x->call.capturing);

@@ -1,8 +1,8 @@
 /* product.h: one product on its way through the planner.
 
-     shunt_product_look_up   what the cache knows of the matrix; the plan (choice.c)
-     shunt_product_run       the first route of the plan that does not fail
-     shunt_product_leave     what was taken hold of given back; profiles and studies asked for
+     shunt_product_plan    what the cache knows of the matrix; the plan (choice.c)
+     shunt_product_run     the first route of the plan that does not fail
+     shunt_product_leave   what was taken hold of given back; profiles and studies asked for
 
    For the planner alone (planner.h is what others call).  A struct is one thread's.  */
 #ifndef SHUNT_PRODUCT_H
@@ -14,13 +14,14 @@
 
 enum { SHUNT_MOST_CANDIDATES = 32 };
 
-/* One way to take the product.  A route may have several, which differ in what has to be open. */
+/* One way to take the product.  A route may have several, which differ in what they need
+   initialized. */
 struct shunt_candidate {
   const struct shunt_route *route;
-  struct shunt_verdict how;
+  struct shunt_outcome how;
   double us;
   bool library, packs; /* with cuBLASLt; the matrix is packed on the way */
-  uint32_t closed;     /* what it needs that is not open yet (backend/cublas/opening.h) */
+  uint32_t pending;    /* what it needs that is not initialized yet (backend/cublas/lazy_init.h) */
 };
 
 /* What the router chose: the routes that may run, fastest first, or the reason why there is
@@ -28,12 +29,12 @@ struct shunt_candidate {
 struct shunt_plan {
   struct shunt_candidate candidate[SHUNT_MOST_CANDIDATES];
   int count;
-  struct shunt_verdict why_none; /* the most general route's reason */
+  struct shunt_outcome why_none; /* the most general route's reason */
   double original_us;            /* what the original is expected to need */
 };
 
 struct shunt_product {
-  struct shunt_problem problem; /* CSR by now, one batch */
+  struct shunt_problem problem; /* CSR by now, or blocks; one batch */
   struct shunt_call call;       /* of `problem`; what no route is told apart from others */
   int batches;                  /* that it is one of */
   struct shunt_lookup lookup;
@@ -56,7 +57,7 @@ bool shunt_routes_forced(void);
 /* May route i take p, as far as the options and the layout of A say? */
 bool shunt_route_may_take(int i, const struct shunt_problem *p);
 
-/* cuBLASLt's products of p's type, as what has to be open for them (backend/cublas/opening.h). */
+/* cuBLASLt's products of p's type, as what they need (backend/cublas/lazy_init.h). */
 uint32_t shunt_library_bit(const struct shunt_problem *p);
 
 /* The copy in `route`'s format, which the lookup carries or this product packed, and its view; or
@@ -77,15 +78,16 @@ void shunt_product_choose(struct shunt_product *x, int only);
 /* What the cache knows p's matrix by. */
 struct shunt_key shunt_key_of(const struct shunt_problem *p);
 
-/* Looks the matrix of p's batch i up, and chooses. */
-void shunt_product_look_up(struct shunt_product *x, const struct shunt_problem *p, int i,
-                           const struct shunt_call *call, int only);
+/* Looks the matrix of p's batch i up, and chooses.  Blocks are read in place: of them nothing is
+   kept, profiled or looked up.  */
+void shunt_product_plan(struct shunt_product *x, const struct shunt_problem *p, int i,
+                        const struct shunt_call *call, int only);
 
 struct shunt_answer shunt_product_run(struct shunt_product *x);
 
 /* Gives back what the lookup and the run took hold of. */
 void shunt_product_leave(struct shunt_product *x);
 
-struct shunt_answer shunt_declined(struct shunt_verdict why);
+struct shunt_answer shunt_declined(struct shunt_outcome why);
 
 #endif

@@ -1,7 +1,7 @@
 /* reason.h: why a call was, or was not, taken.
 
-   A route that does not fit is not an error: it gives a verdict, a reason with
-   the place that gave it, and the next route or the original library runs.  */
+   A route that does not fit is not an error: its outcome is a reason with the
+   place that gave it, and the next route or the original library runs.  */
 #ifndef SHUNT_REASON_H
 #define SHUNT_REASON_H
 
@@ -46,8 +46,8 @@ enum shunt_reason {
   SHUNT_R_COUNT
 };
 
-/* A reason and the line of source that gave it. */
-struct shunt_verdict {
+/* What a question came to: SHUNT_FITS, or a reason, and the line of source that gave it. */
+struct shunt_outcome {
   enum shunt_reason reason;
   const char *file;
   int line;
@@ -58,11 +58,11 @@ const char *shunt_reason_text(enum shunt_reason reason);
 /* A static sentence for people. */
 const char *shunt_reason_sentence(enum shunt_reason reason);
 
-#define SHUNT_VERDICT(r) ((struct shunt_verdict){(r), __FILE__, __LINE__})
-/* Inside a function that returns a struct shunt_verdict. */
+#define SHUNT_OUTCOME(r) ((struct shunt_outcome){(r), __FILE__, __LINE__})
+/* Inside a function that returns a struct shunt_outcome. */
 #define SHUNT_DECLINE_IF(condition, r)                                                             \
   do {                                                                                             \
-    if (condition) return SHUNT_VERDICT(r);                                                        \
+    if (condition) return SHUNT_OUTCOME(r);                                                        \
   } while (0)
 
 #ifdef __cplusplus

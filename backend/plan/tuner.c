@@ -94,18 +94,19 @@ static bool compare(struct way *w, cudaEvent_t begin, cudaEvent_t end,
 void shunt_tuner_measure(const struct shunt_problem *p, void *workspace, size_t workspace_bytes,
                          cudaStream_t stream, const struct shunt_original_run *original)
 {
-  struct shunt_context *e = shunt_context_find();
+  struct shunt_context *context = shunt_context_find();
   struct way w = {p, workspace, workspace_bytes, stream, SHUNT_TUNE_ORIGINAL, original};
   struct shunt_tune_answer answer;
   cudaEvent_t begin = NULL, end = NULL;
   void *saved = NULL, *result;
   size_t bytes;
-  if (!e || p->batches != 1 || shunt_capture_of(stream).active ||
+  if (!context || p->batches != 1 || shunt_capture_of(stream).active ||
       shunt_problem_check(p).reason != SHUNT_FITS || shunt_tune_find(p) != SHUNT_TUNE_UNKNOWN)
     return;
   result_of(p, &result, &bytes);
   const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
-  if (result && shunt_device_allocate(&saved, bytes, e->pool, stream) != SHUNT_OK) saved = NULL;
+  if (result && shunt_device_allocate(&saved, bytes, context->pool, stream) != SHUNT_OK)
+    saved = NULL;
   if (saved &&
       SHUNT_CUDA(cudaMemcpyAsync(saved, result, bytes, cudaMemcpyDeviceToDevice, stream)) ==
           SHUNT_OK &&

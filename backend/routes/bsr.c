@@ -6,26 +6,26 @@
 #include "backend/routes/routes.h"
 #include "kernels/bsr/bsr_kernels.h"
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   SHUNT_DECLINE_IF(shunt_bsr_spmm_check(&p->spmm, &p->blocks) != SHUNT_OK, SHUNT_R_TYPES);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   return shunt_bsr_spmm_workspace(&p->spmm);
 }
 
-static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
   *us = shunt_cost_bsr(&p->spmm, &p->blocks, &c->context->machine);
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF((uintptr_t)p->spmm.a.values % SHUNT_BSR_ALIGNMENT != 0, SHUNT_R_SHAPE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 static shunt_status run(const struct shunt_call *c)

@@ -35,22 +35,22 @@ enum { DENSE = 64 };
 #define MARGIN 1.1
 #define MARGIN_F64 1.0
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
   const struct shunt_spmm *s = &p->spmm;
   const shunt_type t = s->a.value_type;
   SHUNT_DECLINE_IF(t != SHUNT_F32 && t != SHUNT_F64, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(s->b.type != t || s->c.type != t || s->compute != t, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(shunt_bundle_bytes(&s->a) == 0, SHUNT_R_LARGE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* Asked for even where none is needed: a null buffer is the original's to refuse. */
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   size_t bytes = shunt_bundle_spmm_workspace(&p->spmm);
   return bytes ? bytes : 256;
 }
@@ -68,7 +68,7 @@ static bool is_candidate(const struct shunt_csr *a, const struct shunt_profile *
   return !dense && a->nnz >= LEAST_MEAN_ROW * a->rows && f->longest_row <= LONGEST_ROW;
 }
 
-static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_bundle_counts *known = c->packed ? c->packed->known : NULL;
@@ -80,7 +80,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   SHUNT_DECLINE_IF(!is_candidate(&s->a, c->profile), SHUNT_R_PATTERN);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 static shunt_status run(const struct shunt_call *c)

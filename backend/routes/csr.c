@@ -37,22 +37,22 @@ static shunt_status run(const struct shunt_call *c)
                                             c->workspace_bytes, c->stream));
 }
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
   /* shunt_problem_check has asked everything else.  An extended product must not fail later. */
   SHUNT_DECLINE_IF(p->extended && p->op == SHUNT_SPMM &&
-                       shunt_csr_spmm_workspace(&p->spmm, &e->device) == 0,
+                       shunt_csr_spmm_workspace(&p->spmm, &context->device) == 0,
                    SHUNT_R_LARGE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  return p->op == SHUNT_SPMM ? shunt_csr_spmm_workspace(&p->spmm, &e->device)
-                             : shunt_csr_sddmm_workspace(&p->sddmm, &e->device);
+  return p->op == SHUNT_SPMM ? shunt_csr_spmm_workspace(&p->spmm, &context->device)
+                             : shunt_csr_sddmm_workspace(&p->sddmm, &context->device);
 }
 
-static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
   const struct shunt_machine *m = &c->context->machine;
@@ -66,7 +66,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   SHUNT_DECLINE_IF(p->op == SHUNT_SDDMM &&
                        shunt_choose_original_over_csr_sddmm(&p->sddmm, c->profile),
                    SHUNT_R_PATTERN);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 const struct shunt_route shunt_route_csr = {.name = "csr",

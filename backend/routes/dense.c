@@ -146,7 +146,7 @@ static struct shunt_packed_workspace lay_out(const struct shunt_problem *p)
 
 /* ---- the route ------------------------------------------------------------------ */
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
   const struct shunt_csr *a = shunt_problem_sparse(p);
   shunt_type t = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type;
@@ -154,13 +154,13 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF(t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF((double)a->nnz < cells / 64, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF(cells > (double)((int64_t)1 << 30), SHUNT_R_LARGE);
-  SHUNT_DECLINE_IF((double)lay_out(p).total > (double)e->memory_bytes / 16, SHUNT_R_LARGE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  SHUNT_DECLINE_IF((double)lay_out(p).total > (double)context->memory_bytes / 16, SHUNT_R_LARGE);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   return lay_out(p).total;
 }
 
@@ -200,7 +200,7 @@ static double expected_sddmm(const struct shunt_call *c, bool *alone)
                 : shunt_cost_dense_sampled(s, shunt_options()->math, m);
 }
 
-static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
   bool alone;
@@ -208,7 +208,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   SHUNT_DECLINE_IF(!c->library && !alone, SHUNT_R_LIBRARY);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && c->no_copies, SHUNT_R_COPY);
   SHUNT_DECLINE_IF(c->workspace_bytes < lay_out(p).total, SHUNT_R_WORKSPACE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* By cuBLASLt's product and a pass over C. */

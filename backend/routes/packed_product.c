@@ -47,7 +47,7 @@ size_t shunt_packed_copy_bytes(size_t copy_bytes)
   return TABLE_BYTES + copy_bytes;
 }
 
-struct shunt_verdict shunt_packed_usable(const struct shunt_packed_format *f,
+struct shunt_outcome shunt_packed_usable(const struct shunt_packed_format *f,
                                          const struct shunt_call *c)
 {
   const struct shunt_problem *p = c->problem;
@@ -55,7 +55,7 @@ struct shunt_verdict shunt_packed_usable(const struct shunt_packed_format *f,
   SHUNT_DECLINE_IF(c->no_copies, SHUNT_R_COPY);
   SHUNT_DECLINE_IF(f->own_bytes(p) == 0 && (uintptr_t)p->spmm.b.values % 16 != 0, SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF(c->workspace_bytes < shunt_packed_lay_out(f, p).total, SHUNT_R_WORKSPACE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 shunt_status shunt_packed_hand_on(const struct shunt_call *c, const uint32_t *word,
@@ -162,39 +162,40 @@ static shunt_status repair(const struct shunt_packed_format *f, const struct shu
   return status;
 }
 
-static shunt_status run_proved(const struct shunt_packed_format *f,
-                               const struct shunt_packed_product *x)
+/* Is the product all there is?  From a copy that is trusted and needs no probe it is.  (That the
+   format can hold A was known when it was made.) */
+static bool stands_alone(const struct shunt_packed_format *f, const struct shunt_call *c)
 {
-  const struct shunt_call *c = x->call;
-  struct shunt_spmm s;
-  if (!f->proved || !c->packed || shunt_problem_transposed(c->problem)) return SHUNT_E_UNSUPPORTED;
-  struct shunt_guard r = repair_of(c, &x->spmm.c, &s);
-  return SHUNT_LAUNCH(f->proved(x, &s, &r));
+  return c->packed && c->packed->trusted && !f->probed && f->product;
 }
 
-/* The product alone, from a copy that is trusted and needs no probe.  (That the format can hold
-   A was known when it was made.) */
-static shunt_status run_trusted(const struct shunt_packed_format *f,
+/* May product and proof be one launch? */
+static bool may_prove_inside(const struct shunt_packed_format *f, const struct shunt_call *c)
+{
+  return f->proved && c->packed && !shunt_problem_transposed(c->problem);
+}
+
+/* Makes the copy in the workspace, of a call that has none packed. */
+static shunt_status make_direct(const struct shunt_packed_format *f,
                                 const struct shunt_packed_product *x)
 {
   const struct shunt_call *c = x->call;
-  if (!c->packed || !c->packed->trusted || f->probed || !f->product) return SHUNT_E_UNSUPPORTED;
-  return f->product(x);
+  struct words *words = words_of(c);
+  shunt_status r = SHUNT_CUDA(cudaMemsetAsync(words, 0, sizeof *words, c->stream));
+  return r == SHUNT_OK ? f->convert(c, x->copy, &words->irregular) : r;
 }
 
-/* The product, from a copy that is packed, or made on the way. */
-static shunt_status multiply(const struct shunt_packed_format *f,
-                             const struct shunt_packed_product *x)
+/* Proof and repair behind a product that is enqueued.  A launch that fails is tried again, as the
+   original can no longer start over from C's old content.  */
+static shunt_status repair_behind(const struct shunt_packed_format *f,
+                                  const struct shunt_packed_product *x,
+                                  const struct shunt_packed_workspace *l)
 {
-  const struct shunt_call *c = x->call;
-  struct words *words = words_of(c);
-  if (!f->product) return SHUNT_E_UNSUPPORTED;
-  if (!c->packed) {
-    shunt_status r = SHUNT_CUDA(cudaMemsetAsync(words, 0, sizeof *words, c->stream));
-    if (r == SHUNT_OK) r = f->convert(c, x->copy, &words->irregular);
-    if (r != SHUNT_OK) return r;
-  }
-  return f->product(x);
+  const struct shunt_dense none = {0};
+  const struct shunt_dense probed = f->probed ? f->probed(x) : none;
+  shunt_copy_note(x->call, SHUNT_COPY_TOUCHED);
+  const shunt_status r = repair(f, x->call, l, &probed);
+  return r == SHUNT_OK ? r : repair(f, x->call, l, &probed);
 }
 
 static shunt_status combine(const struct shunt_call *c, const struct shunt_dense *w, bool guarded)
@@ -214,38 +215,33 @@ static shunt_status finish(const struct shunt_call *c, const struct shunt_dense 
   return r == SHUNT_OK ? r : SHUNT_E_WRITTEN;
 }
 
-static shunt_status run(const struct shunt_packed_format *f, const struct shunt_call *c)
-{
-  const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_packed_workspace l = shunt_packed_lay_out(f, c->problem);
-  const struct shunt_dense w = {s->c.rows, s->c.cols, s->c.cols, 1, at(c, l.product), SHUNT_F32};
-  const struct shunt_packed_product x = product_of(c, &l, &w);
-  if (!c->packed && !f->direct_bytes) return SHUNT_E_UNSUPPORTED; /* no copy is packed */
-  shunt_status r = run_trusted(f, &x);
-  if (r == SHUNT_OK) return finish(c, &w, false);
-  if (r == SHUNT_E_UNSUPPORTED) r = run_proved(f, &x);
-  if (r == SHUNT_OK) return finish(c, &w, true);
-  if (r != SHUNT_E_UNSUPPORTED) return r;
-  r = multiply(f, &x);
-  if (r != SHUNT_OK) return r; /* C is untouched, or about to be overwritten whole */
-  shunt_copy_note(c, SHUNT_COPY_TOUCHED);
-
-  /* A launch that fails is tried again, because beyond the first of these two the
-     original could no longer start over from C's old content.  */
-  const struct shunt_dense none = {0};
-  const struct shunt_dense probed = f->probed ? f->probed(&x) : none;
-  r = repair(f, c, &l, &probed);
-  if (r != SHUNT_OK) r = repair(f, c, &l, &probed);
-  return r == SHUNT_OK ? finish(c, &w, true) : r;
-}
-
+/* Until something is enqueued a way that is not to be had leaves C to the next. */
 shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct shunt_call *c)
 {
-  const shunt_status r = run(f, c);
-  const bool in_vain = r == SHUNT_E_UNSUPPORTED || r == SHUNT_E_WORKSPACE;
+  const struct shunt_dense *out = &c->problem->spmm.c;
+  const struct shunt_packed_workspace l = shunt_packed_lay_out(f, c->problem);
+  const struct shunt_dense w = {out->rows, out->cols, out->cols, 1, at(c, l.product), SHUNT_F32};
+  const struct shunt_packed_product x = product_of(c, &l, &w);
+  shunt_status r = SHUNT_E_UNSUPPORTED;
+  bool guarded = false;
+  if (!c->packed && !f->direct_bytes) return r; /* no copy is packed */
+  if (stands_alone(f, c)) r = f->product(&x);
+  if (r == SHUNT_E_UNSUPPORTED && may_prove_inside(f, c)) {
+    struct shunt_spmm s;
+    const struct shunt_guard how = repair_of(c, &x.spmm.c, &s);
+    guarded = true;
+    r = SHUNT_LAUNCH(f->proved(&x, &s, &how));
+  }
+  if (r == SHUNT_E_UNSUPPORTED && f->product) {
+    guarded = true;
+    r = c->packed ? SHUNT_OK : make_direct(f, &x);
+    if (r == SHUNT_OK) r = f->product(&x);
+    if (r == SHUNT_OK) r = repair_behind(f, &x, &l);
+  }
+  if (r == SHUNT_OK) r = finish(c, &w, guarded);
   if (r == SHUNT_OK)
     shunt_copy_note(c, SHUNT_COPY_USED);
-  else if (!in_vain)
+  else if (r != SHUNT_E_UNSUPPORTED && r != SHUNT_E_WORKSPACE)
     shunt_copy_note(c, SHUNT_COPY_TOUCHED);
   return r;
 }

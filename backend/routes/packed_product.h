@@ -87,7 +87,7 @@ bool shunt_packed_overwrites(const struct shunt_spmm *s); /* beta is 0, and on t
 
 /* The last questions of `expect`: may a copy be used, or made, for this call?  For formats that
    read B in place, aligned to 16 bytes, where they want no memory of their own.  */
-struct shunt_verdict shunt_packed_usable(const struct shunt_packed_format *f,
+struct shunt_outcome shunt_packed_usable(const struct shunt_packed_format *f,
                                          const struct shunt_call *c);
 
 /* The end of a conversion: its own word, on the device, becomes *irregular. */

@@ -69,10 +69,10 @@ static inline void shunt_copy_note(const struct shunt_call *c, enum shunt_copy_u
 
 struct shunt_route {
   const char *name;
-  struct shunt_verdict (*fits)(const struct shunt_problem *p, const struct shunt_context *e);
-  size_t (*workspace)(const struct shunt_problem *p, const struct shunt_context *e);
-  /* Fills *us; a verdict other than SHUNT_FITS and SHUNT_R_ORDERED says what this call lacks. */
-  struct shunt_verdict (*expect)(const struct shunt_call *c, double *us);
+  struct shunt_outcome (*fits)(const struct shunt_problem *p, const struct shunt_context *context);
+  size_t (*workspace)(const struct shunt_problem *p, const struct shunt_context *context);
+  /* Fills *us; an outcome other than SHUNT_FITS and SHUNT_R_ORDERED says what this call lacks. */
+  struct shunt_outcome (*expect)(const struct shunt_call *c, double *us);
   shunt_status (*run)(const struct shunt_call *c);
   /* NULL for routes that keep nothing.  Bytes: 0 where nothing should be packed, as far as is known
      of the pattern.  */

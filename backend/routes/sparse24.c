@@ -119,13 +119,13 @@ static bool types_fit(const struct shunt_spmm *s)
          s->compute == SHUNT_F32;
 }
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
   const struct shunt_spmm *s = &p->spmm;
   const double cells = (double)s->a.rows * (double)s->a.cols;
   SHUNT_DECLINE_IF(!types_fit(s), SHUNT_R_TYPES);
-  SHUNT_DECLINE_IF(e->device.compute_capability != 90, SHUNT_R_DEVICE);
+  SHUNT_DECLINE_IF(context->device.compute_capability != 90, SHUNT_R_DEVICE);
   SHUNT_DECLINE_IF(!shunt_sparse24_spmm_built(), SHUNT_R_DEVICE);
   SHUNT_DECLINE_IF(!b_fits(&s->b), SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF((double)s->a.nnz < cells / 16, SHUNT_R_SPARSE);
@@ -135,12 +135,12 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF(s->a.value_type == SHUNT_I8 && s->c.type == SHUNT_F32 &&
                        s->a.cols >= (int64_t)1 << 18,
                    SHUNT_R_LARGE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   return shunt_packed_lay_out(&format, p).total;
 }
 
@@ -149,7 +149,7 @@ static bool is_two_of_four(const struct shunt_profile *f)
   return f->crowded_rows == 0 && f->unsorted_rows == 0;
 }
 
-static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_machine *m = &c->context->machine;
@@ -163,7 +163,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   SHUNT_DECLINE_IF(!is_two_of_four(c->profile), SHUNT_R_PATTERN);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 static shunt_status run(const struct shunt_call *c)

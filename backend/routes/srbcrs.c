@@ -72,24 +72,25 @@ static bool may_round(const struct shunt_call *c)
          c->profile->longest_row > SHUNT_SRBCRS_AS_CSR;
 }
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
   const struct shunt_spmm *s = &p->spmm;
   SHUNT_DECLINE_IF(s->a.value_type != SHUNT_I8 || s->b.type != SHUNT_I8, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(s->c.type != s->compute, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(s->compute != SHUNT_I32 && s->compute != SHUNT_F32, SHUNT_R_TYPES);
-  SHUNT_DECLINE_IF(e->device.compute_capability < 80, SHUNT_R_DEVICE);
+  SHUNT_DECLINE_IF(context->device.compute_capability < 80, SHUNT_R_DEVICE);
   /* Sums in int32 that become f32 must not wrap. */
   SHUNT_DECLINE_IF(s->compute == SHUNT_F32 && s->a.cols > SHUNT_SRBCRS_EXACT, SHUNT_R_LARGE);
-  SHUNT_DECLINE_IF((double)shunt_packed_lay_out(&format, p).total > (double)e->memory_bytes / 16,
+  SHUNT_DECLINE_IF((double)shunt_packed_lay_out(&format, p).total >
+                       (double)context->memory_bytes / 16,
                    SHUNT_R_LARGE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   return shunt_packed_lay_out(&format, p).total;
 }
 
@@ -120,7 +121,7 @@ static bool gains(const struct shunt_call *c)
   return expected_us(c) + made / GAINED_WITHIN < shunt_cost_csr(s, c->profile, m);
 }
 
-static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   *us = expected_us(c);

@@ -92,7 +92,7 @@ static const struct shunt_packed_format format = {.own_bytes = own_bytes,
 /* Narrower products read less than half of each row of B that is sent for. */
 enum { LEAST_COLUMNS = 32 };
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
   const struct shunt_spmm *s = &p->spmm;
@@ -100,16 +100,17 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF(t != SHUNT_F16 && t != SHUNT_BF16, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(s->b.type != t || (s->c.type != t && s->c.type != SHUNT_F32), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(s->compute != SHUNT_F32, SHUNT_R_TYPES);
-  SHUNT_DECLINE_IF(e->device.compute_capability < 80, SHUNT_R_DEVICE);
+  SHUNT_DECLINE_IF(context->device.compute_capability < 80, SHUNT_R_DEVICE);
   SHUNT_DECLINE_IF(s->b.cols < LEAST_COLUMNS, SHUNT_R_SHAPE);
-  SHUNT_DECLINE_IF((double)shunt_packed_lay_out(&format, p).total > (double)e->memory_bytes / 16,
+  SHUNT_DECLINE_IF((double)shunt_packed_lay_out(&format, p).total >
+                       (double)context->memory_bytes / 16,
                    SHUNT_R_LARGE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   return shunt_packed_lay_out(&format, p).total;
 }
 
@@ -143,14 +144,14 @@ static bool gains(const struct shunt_call *c)
   return expected_us(c) + made / GAINED_WITHIN < shunt_cost_csr(s, c->profile, m);
 }
 
-static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   *us = expected_us(c);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
-  const struct shunt_verdict v = shunt_packed_usable(&format, c);
+  const struct shunt_outcome v = shunt_packed_usable(&format, c);
   if (v.reason != SHUNT_FITS) return v;
   SHUNT_DECLINE_IF(c->profile->unsorted_rows, SHUNT_R_PATTERN);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 static shunt_status run(const struct shunt_call *c)

@@ -29,7 +29,7 @@ static shunt_status run(const struct shunt_call *c)
 {
   if (c->packed && shunt_vector_takes_packed(c)) {
     /* Not for this B or C: nothing was enqueued. */
-    const shunt_status r = shunt_vector_run_packed(c);
+    const shunt_status r = shunt_packed_run(&shunt_vector_packed, c);
     if (r != SHUNT_E_UNSUPPORTED && r != SHUNT_E_WORKSPACE) return r;
   }
   /* It was chosen for a copy that there was no memory for: another route is faster. */
@@ -38,25 +38,25 @@ static shunt_status run(const struct shunt_call *c)
   return run_direct(c);
 }
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   shunt_type t = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type;
   const bool wide = t == SHUNT_F64 && p->op == SHUNT_SPMM;
   SHUNT_DECLINE_IF(t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32 && !wide, SHUNT_R_TYPES);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t direct_workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t direct_workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  return p->op == SHUNT_SPMM ? shunt_vector_csr_spmm_workspace(&p->spmm, &e->device)
-                             : shunt_vector_csr_sddmm_workspace(&p->sddmm, &e->device);
+  return p->op == SHUNT_SPMM ? shunt_vector_csr_spmm_workspace(&p->spmm, &context->device)
+                             : shunt_vector_csr_sddmm_workspace(&p->sddmm, &context->device);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  const struct shunt_call c = {.problem = p, .context = (struct shunt_context *)e};
-  const size_t direct = direct_workspace(p, e);
+  const struct shunt_call c = {.problem = p, .context = (struct shunt_context *)context};
+  const size_t direct = direct_workspace(p, context);
   const size_t copy = shunt_vector_packed_workspace(&c);
   return copy > direct ? copy : direct;
 }
@@ -77,7 +77,7 @@ static double reuse_of(const struct shunt_call *c)
                                       : shunt_cost_vector_sddmm_reuse(c->profile);
 }
 
-static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
   const struct shunt_machine *m = &c->context->machine;
@@ -87,11 +87,11 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   SHUNT_DECLINE_IF(c->workspace_bytes < direct_workspace(p, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   if (shunt_vector_takes_packed(c) && shunt_vector_in_order(c))
-    return SHUNT_VERDICT(SHUNT_R_ORDERED);
+    return SHUNT_OUTCOME(SHUNT_R_ORDERED);
   /* In SDDMM a reuse of less than 8 rows is none: groups that differ go entry by entry, by few
      warps (112 us where `csr` takes 24; tests/bench/sddmm.md). */
   SHUNT_DECLINE_IF(reuse < SHUNT_VECTOR_LEAST_REUSE, SHUNT_R_PATTERN);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 const struct shunt_route shunt_route_vector = {.name = "vector",

@@ -8,7 +8,6 @@
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/routes/costs.h"
-#include "backend/routes/packed_product.h"
 #include "conv/vector/row_clusters.h"
 #include "conv/vector/vector_conv.h"
 #include "kernels/common/alignment.h"
@@ -150,11 +149,11 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
       s, &v, &shape, shunt_choose_vector_brief(s, &v, m), r, d, c->stream);
 }
 
-static const struct shunt_packed_format packed = {.own_bytes = own_bytes,
-                                                  .convert = convert,
-                                                  .product = product,
-                                                  .lets_in = true,
-                                                  .proved = proved};
+const struct shunt_packed_format shunt_vector_packed = {.own_bytes = own_bytes,
+                                                        .convert = convert,
+                                                        .product = product,
+                                                        .lets_in = true,
+                                                        .proved = proved};
 
 static bool types_fit(const struct shunt_call *c)
 {
@@ -173,7 +172,7 @@ static bool can_pack(const struct shunt_call *c)
   const double cells = (double)s->a.rows * (double)s->a.cols;
   return c->problem->op == SHUNT_SPMM && types_fit(c) && (double)s->a.nnz >= cells / 64 &&
          cells <= (double)((int64_t)1 << 30) &&
-         (double)shunt_packed_lay_out(&packed, c->problem).total <=
+         (double)shunt_packed_lay_out(&shunt_vector_packed, c->problem).total <=
              (double)c->context->memory_bytes / 16;
 }
 
@@ -298,7 +297,7 @@ shunt_status shunt_vector_study(const struct shunt_call *c, const struct shunt_p
 bool shunt_vector_takes_packed(const struct shunt_call *c)
 {
   return (c->packed || c->will_pack) && !c->no_copies && can_pack(c) &&
-         c->workspace_bytes >= shunt_packed_lay_out(&packed, c->problem).total &&
+         c->workspace_bytes >= shunt_packed_lay_out(&shunt_vector_packed, c->problem).total &&
          (shunt_vector_in_order(c) || packed_gains(c, 0));
 }
 
@@ -324,7 +323,7 @@ shunt_status shunt_vector_pack(const struct shunt_call *c, const struct shunt_pa
 {
   const struct packing k = packing_for(c);
   *into->note = noted(&k);
-  return shunt_packed_fill(&packed, c, into);
+  return shunt_packed_fill(&shunt_vector_packed, c, into);
 }
 
 /* ---- using ------------------------------------------------------------------------ */
@@ -336,10 +335,5 @@ double shunt_vector_packed_us(const struct shunt_call *c, double reuse)
 
 size_t shunt_vector_packed_workspace(const struct shunt_call *c)
 {
-  return can_pack(c) ? shunt_packed_lay_out(&packed, c->problem).total : 0;
-}
-
-shunt_status shunt_vector_run_packed(const struct shunt_call *c)
-{
-  return shunt_packed_run(&packed, c);
+  return can_pack(c) ? shunt_packed_lay_out(&shunt_vector_packed, c->problem).total : 0;
 }

@@ -23,9 +23,8 @@
 #ifndef SHUNT_VECTOR_PACKED_H
 #define SHUNT_VECTOR_PACKED_H
 
+#include "backend/routes/packed_product.h"
 #include "backend/routes/route.h"
-
-struct shunt_packed_view;
 
 /* Rows of A that a gathered row of B has to serve (shunt_cost_vector_reuse).  Less is for `csr`,
    which has most of B in L1 where pairs of rows are alike. */
@@ -39,8 +38,8 @@ bool shunt_vector_takes_packed(const struct shunt_call *c);
 bool shunt_vector_in_order(const struct shunt_call *c);
 /* Of a call that takes it. */
 double shunt_vector_packed_us(const struct shunt_call *c, double reuse);
-/* SHUNT_E_UNSUPPORTED, SHUNT_E_WORKSPACE: not for this B or C; nothing was enqueued. */
-shunt_status shunt_vector_run_packed(const struct shunt_call *c);
+
+extern const struct shunt_packed_format shunt_vector_packed;
 
 /* The route's own. */
 size_t shunt_vector_pack_bytes(const struct shunt_call *c);

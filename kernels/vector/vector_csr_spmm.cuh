@@ -1,4 +1,4 @@
-// vector_csr_spmm.cuh: what the engines of spmm_csr_vector_*.cuh share: the kernel
+// vector_csr_spmm.cuh: what vector_csr_spmm_*.cuh share: the kernel
 // itself, the row-by-row path for groups that differ, and the store of C.
 //
 //   C[m x n] = alpha A[m x k] B[k x n] + beta C,   A in CSR, read in place

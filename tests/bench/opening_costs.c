@@ -8,7 +8,7 @@
    the caller's own may be under way, and the captured product is replayed and checked.
 
    With tests/gpu/blackbox/quiet_preload.so preloaded it is told for each step which calls of the
-   driver wait, allocate or use the default stream.  The table of backend/cublas/opening.c is from
+   driver wait, allocate or use the default stream.  The table of backend/cublas/lazy_init.c is from
    here (tests/bench/results/first-call.txt).  */
 #include <cublasLt.h>
 #include <dlfcn.h>

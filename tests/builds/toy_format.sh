@@ -168,25 +168,25 @@ new backend/routes/toy.c <<'E'
 #include "backend/routes/routes.h"
 #include "kernels/toy/toy_kernels.h"
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM || p->spmm.compute != SHUNT_F32, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(p->spmm.a.index_type != SHUNT_I32, SHUNT_R_TYPES);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
   (void)p;
-  (void)e;
+  (void)context;
   return 0;
 }
 
-static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   *us = shunt_cost_toy(&c->problem->spmm, &c->context->machine);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 static shunt_status run(const struct shunt_call *c)

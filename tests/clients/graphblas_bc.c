@@ -10,14 +10,9 @@
      graphblas_bc FILE.mtx[.gz] [SOURCES [STEPS]]  */
 #include <math.h>
 
-#include "graphblas_graph.h"
+#include "graphblas_search.h"
 
 enum { MOST_LEVELS = 4096 };
-
-static GrB_Index source(const struct graph *g, int s, int sources)
-{
-  return (GrB_Index)(g->nodes * s / sources);
-}
 
 /* C<mask> = C * S, or C * S' by dot products. */
 static void step(GrB_Matrix c, GrB_Matrix mask, GrB_Matrix s, bool pull, bool complement)
@@ -92,7 +87,7 @@ static void backward(const struct graph *g, GrB_Matrix paths, GrB_Matrix *levels
 }
 
 /* The sum over all sources and nodes; each counts itself once. */
-static double betweenness(const struct graph *g, int sources)
+static uint64_t betweenness(const struct graph *g, int sources)
 {
   const GrB_Index n = (GrB_Index)g->nodes, m = (GrB_Index)sources;
   GrB_Matrix paths, update, *levels = must(calloc(MOST_LEVELS, sizeof *levels));
@@ -106,56 +101,18 @@ static double betweenness(const struct graph *g, int sources)
   GRB_OK(GrB_Matrix_free(&paths));
   GRB_OK(GrB_Matrix_free(&update));
   free(levels);
-  return sum;
+  return (uint64_t)llround(sum);
 }
 
 /* Brandes' dependencies of one source, added up: the sum of path lengths less the nodes reached,
    for a node counts once for each node behind it on a path.  */
-static double expected_sum(const struct graph *g, int sources)
+static uint64_t expected_sum(const struct graph *g, int sources)
 {
-  int64_t *level = must(malloc((size_t)g->nodes * sizeof *level + 1));
-  GrB_Index *queue = must(malloc((size_t)g->nodes * sizeof *queue + 1));
-  double sum = (double)g->nodes * sources;
-  for (int s = 0; s < sources; s++) {
-    int64_t head = 0, tail = 1;
-    for (int64_t i = 0; i < g->nodes; i++) level[i] = -1;
-    queue[0] = source(g, s, sources);
-    level[queue[0]] = 0;
-    for (; head < tail; head++) {
-      const GrB_Index i = queue[head];
-      if (level[i] > 1) sum += (double)(level[i] - 1);
-      for (int64_t e = g->begin[i]; e < g->begin[i + 1]; e++) {
-        if (level[g->j[e]] >= 0) continue;
-        level[g->j[e]] = level[i] + 1;
-        queue[tail++] = g->j[e];
-      }
-    }
-  }
-  free(level);
-  free(queue);
-  return sum;
+  return (uint64_t)g->nodes * (uint64_t)sources + distances(g, sources, 1);
 }
 
 int main(int argc, char **argv)
 {
-  if (argc < 2) return fprintf(stderr, "usage: graphblas_bc FILE [SOURCES [STEPS]]\n"), 2;
-  const int sources = argc > 2 ? atoi(argv[2]) : 32;
-  const int steps = argc > 3 ? atoi(argv[3]) : 5;
-  if (sources < 1) return fprintf(stderr, "graphblas_bc: SOURCES is 1 or more\n"), 2;
-  GRB_OK(GrB_init(GrB_NONBLOCKING));
-  struct graph g = graph_read(argv[1]);
-  if (g.nodes < 1) return fprintf(stderr, "graphblas_bc: a graph without nodes\n"), 2;
-  struct step_time best = {0, 0};
-  double sum = 0;
-  for (int s = 0; s < steps; s++) {
-    const double begin = seconds_now();
-    product_seconds = 0;
-    sum = betweenness(&g, sources);
-    keep_best(&best, seconds_now() - begin, product_seconds);
-  }
-  const int bad = graph_row("betweenness", argv[1], &g, best, (uint64_t)llround(sum),
-                            (uint64_t)llround(expected_sum(&g, sources)));
-  graph_free(&g);
-  GRB_OK(GrB_finalize());
-  return bad;
+  return search_main(
+      argc, argv, &(struct search){"graphblas_bc", "betweenness", 32, betweenness, expected_sum});
 }

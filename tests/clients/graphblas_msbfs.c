@@ -6,12 +6,7 @@
    in ANY_PAIR of BOOL; F and V have a row for each source.
 
      graphblas_msbfs FILE.mtx[.gz] [SOURCES [STEPS]]  */
-#include "graphblas_graph.h"
-
-static GrB_Index source(const struct graph *g, int s, int sources)
-{
-  return (GrB_Index)(g->nodes * s / sources);
-}
+#include "graphblas_search.h"
 
 /* The sum of all levels. */
 static uint64_t search(const struct graph *g, int sources)
@@ -35,51 +30,13 @@ static uint64_t search(const struct graph *g, int sources)
   return (uint64_t)sum;
 }
 
-/* One source after the other, with a queue. */
 static uint64_t expected_sum(const struct graph *g, int sources)
 {
-  int64_t *level = must(malloc((size_t)g->nodes * sizeof *level + 1));
-  GrB_Index *queue = must(malloc((size_t)g->nodes * sizeof *queue + 1));
-  uint64_t sum = 0;
-  for (int s = 0; s < sources; s++) {
-    int64_t head = 0, tail = 1;
-    for (int64_t i = 0; i < g->nodes; i++) level[i] = -1;
-    queue[0] = source(g, s, sources);
-    level[queue[0]] = 0;
-    for (; head < tail; head++) {
-      const GrB_Index i = queue[head];
-      sum += (uint64_t)level[i];
-      for (int64_t e = g->begin[i]; e < g->begin[i + 1]; e++) {
-        if (level[g->j[e]] >= 0) continue;
-        level[g->j[e]] = level[i] + 1;
-        queue[tail++] = g->j[e];
-      }
-    }
-  }
-  free(level);
-  free(queue);
-  return sum;
+  return distances(g, sources, 0);
 }
 
 int main(int argc, char **argv)
 {
-  if (argc < 2) return fprintf(stderr, "usage: graphblas_msbfs FILE [SOURCES [STEPS]]\n"), 2;
-  const int sources = argc > 2 ? atoi(argv[2]) : 64;
-  const int steps = argc > 3 ? atoi(argv[3]) : 5;
-  if (sources < 1) return fprintf(stderr, "graphblas_msbfs: SOURCES is 1 or more\n"), 2;
-  GRB_OK(GrB_init(GrB_NONBLOCKING));
-  struct graph g = graph_read(argv[1]);
-  if (g.nodes < 1) return fprintf(stderr, "graphblas_msbfs: a graph without nodes\n"), 2;
-  struct step_time best = {0, 0};
-  uint64_t sum = 0;
-  for (int s = 0; s < steps; s++) {
-    const double begin = seconds_now();
-    product_seconds = 0;
-    sum = search(&g, sources);
-    keep_best(&best, seconds_now() - begin, product_seconds);
-  }
-  const int bad = graph_row("breadth first", argv[1], &g, best, sum, expected_sum(&g, sources));
-  graph_free(&g);
-  GRB_OK(GrB_finalize());
-  return bad;
+  return search_main(
+      argc, argv, &(struct search){"graphblas_msbfs", "breadth first", 64, search, expected_sum});
 }

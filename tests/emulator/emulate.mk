@@ -40,12 +40,13 @@ C_FLAGS = -std=gnu11 -O2 -g1 -fopenmp -I$(here)/include -I$(top)
 below = $(patsubst $(top)/%,%,$(shell find $(addprefix $(top)/,$(1)) -name '$(2)'))
 
 # Left out: conv/read has no twin on a device; no_cuda.c stands for the engine that is here; table.c
-# wants every route, and cuBLAS with the dense one (no_routes.c stands for it); packed.c holds
-# matrices by objects of CUDA graphs, which the emulator has not; device_memory.c calls the driver;
-# tune_machine.c asks for its version.
+# wants every route, and cuBLAS with the dense one (no_routes.c stands for it); packed.c and
+# packed_uses.c hold matrices by objects of CUDA graphs, which the emulator has not; device_memory.c
+# calls the driver; tune_machine.c asks for its version.
 BACKEND = backend/costs backend/native backend/graphblas/gpu backend/log backend/options \
   backend/plan backend/routes
 LEFT_OUT = conv/read/% backend/native/no_cuda.c backend/routes/table.c backend/plan/packed.c \
+  backend/plan/packed_uses.c \
   backend/plan/memory/device_memory.c backend/plan/tune_machine.c
 ARCHIVED := $(call below,kernels conv $(BACKEND) tests/bench/ablation,*.cu) \
   $(filter-out $(LEFT_OUT),$(call below,kernels conv $(BACKEND),*.c)) backend/costs/built_in.c

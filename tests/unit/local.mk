@@ -1,4 +1,4 @@
-# tests/unit: one room at a time, without a GPU.
+# tests/unit: one folder at a time, without a GPU.
 check_PROGRAMS = \
   %D%/costs/test_estimates %D%/costs/test_tables \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
@@ -80,10 +80,13 @@ if HAVE_CUDA
 check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_entry %D%/cusparse/test_measure \
   %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
-  %D%/plan/test_cache %D%/plan/test_context %D%/plan/test_cost %D%/plan/test_forks \
+  %D%/plan/test_cache %D%/plan/test_cache_memory %D%/plan/test_cache_profiles \
+  %D%/plan/test_cache_proofs %D%/plan/test_context %D%/plan/test_cost \
+  %D%/plan/test_cost_original %D%/plan/test_cost_sddmm %D%/plan/test_cost_shapes \
+  %D%/plan/test_forks \
   %D%/plan/test_frozen %D%/plan/test_math \
-  %D%/plan/test_openings %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
-  %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_service %D%/plan/test_share \
+  %D%/plan/test_lazy_init %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
+  %D%/plan/test_promise %D%/plan/test_workspace_limit %D%/plan/test_service %D%/plan/test_budget \
   %D%/plan/test_gpu_budget %D%/plan/test_log %D%/plan/test_log_report %D%/plan/test_threads \
   %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
   %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/vector/test_vector_route
@@ -111,12 +114,22 @@ check_PROGRAMS += \
 %C%_cusparse_test_strides_LDADD = -lpthread
 CACHE_TEST_SOURCES = backend/plan/cache.c backend/plan/cache_arrays.c \
   backend/plan/cache_profile.c backend/plan/fault.c backend/plan/frozen.c backend/plan/packed.c \
-  backend/plan/memory/share.c
+  backend/plan/packed_uses.c \
+  backend/plan/memory/budget.c
 %C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c $(CACHE_TEST_SOURCES)
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_cache_memory_SOURCES = %D%/plan/test_cache_memory.c $(CACHE_TEST_SOURCES)
+%C%_plan_test_cache_memory_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_cache_memory_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_cache_profiles_SOURCES = %D%/plan/test_cache_profiles.c $(CACHE_TEST_SOURCES)
+%C%_plan_test_cache_profiles_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_cache_profiles_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_cache_proofs_SOURCES = %D%/plan/test_cache_proofs.c $(CACHE_TEST_SOURCES)
+%C%_plan_test_cache_proofs_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_cache_proofs_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_context_SOURCES = %D%/plan/test_context.c $(CACHE_TEST_SOURCES) \
-  $(COST_TABLE_SOURCES) backend/cublas/opening.c backend/options/user_file.c \
+  $(COST_TABLE_SOURCES) backend/cublas/lazy_init.c backend/options/user_file.c \
   backend/plan/context.c
 nodist_%C%_plan_test_context_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_context_CFLAGS = $(AM_CFLAGS)
@@ -126,7 +139,7 @@ nodist_%C%_plan_test_context_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_service_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_forks_SOURCES = %D%/plan/test_forks.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
   backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c backend/plan/fault.c \
-  backend/plan/memory/share.c backend/plan/tune.c
+  backend/plan/memory/budget.c backend/plan/tune.c
 %C%_plan_test_forks_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_forks_LDADD = libshunt-problem.la -lm -lpthread
 %C%_plan_test_forks_LDFLAGS = -Wl,--wrap=pthread_mutex_unlock
@@ -143,30 +156,31 @@ nodist_%C%_plan_test_math_SOURCES = $(COST_BUILT_IN)
   backend/routes/packed_product.c
 %C%_plan_test_packed_product_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_packed_product_LDADD = libshunt-problem.la -lm
-PLANNER_SOURCES = backend/cublas/opening.c backend/plan/choice.c backend/plan/fault.c \
+PLANNER_SOURCES = backend/cublas/lazy_init.c backend/plan/choice.c backend/plan/fault.c \
   backend/plan/frozen.c backend/plan/planner.c backend/plan/product.c backend/routes/cost_forms.c
 %C%_plan_test_planner_SOURCES = %D%/plan/test_planner.c $(PLANNER_SOURCES)
 nodist_%C%_plan_test_planner_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_planner_LDADD = libshunt-problem.la -lm
-%C%_plan_test_openings_SOURCES = %D%/plan/test_openings.c $(PLANNER_SOURCES)
-nodist_%C%_plan_test_openings_SOURCES = $(COST_BUILT_IN)
-%C%_plan_test_openings_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_openings_LDADD = libshunt-problem.la -lm -lpthread
+%C%_plan_test_lazy_init_SOURCES = %D%/plan/test_lazy_init.c $(PLANNER_SOURCES)
+nodist_%C%_plan_test_lazy_init_SOURCES = $(COST_BUILT_IN)
+%C%_plan_test_lazy_init_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_lazy_init_LDADD = libshunt-problem.la -lm -lpthread
 
-%C%_plan_test_share_SOURCES = %D%/plan/test_share.c backend/plan/fault.c \
-  backend/plan/memory/share.c
-%C%_plan_test_share_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_share_LDADD = -lpthread
-%C%_plan_test_room_SOURCES = %D%/plan/test_room.c backend/plan/fault.c backend/plan/memory/room.c
-%C%_plan_test_room_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_room_LDADD =
+%C%_plan_test_budget_SOURCES = %D%/plan/test_budget.c backend/plan/fault.c \
+  backend/plan/memory/budget.c
+%C%_plan_test_budget_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_budget_LDADD = -lpthread
+%C%_plan_test_workspace_limit_SOURCES = %D%/plan/test_workspace_limit.c \
+  backend/plan/fault.c backend/plan/memory/workspace_limit.c
+%C%_plan_test_workspace_limit_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_workspace_limit_LDADD =
 %C%_plan_test_promise_SOURCES = %D%/plan/test_promise.c backend/plan/promise.c
 %C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_promise_LDADD = -lpthread
 
 %C%_plan_test_gpu_budget_SOURCES = %D%/plan/test_gpu_budget.c backend/graphblas/gpu/budget.c \
-  backend/plan/fault.c backend/plan/memory/share.c
+  backend/plan/fault.c backend/plan/memory/budget.c
 %C%_plan_test_gpu_budget_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_gpu_budget_LDADD = -lpthread
 
@@ -189,6 +203,9 @@ LOG_SOURCES = backend/log/log_caller.c backend/log/log_measure.c backend/log/log
 
 CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_plan_test_cost_LDADD = $(CORE_TEST_LIBS)
+%C%_plan_test_cost_original_LDADD = $(CORE_TEST_LIBS)
+%C%_plan_test_cost_sddmm_LDADD = $(CORE_TEST_LIBS)
+%C%_plan_test_cost_shapes_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_plan_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_tune_LDADD = $(CORE_TEST_LIBS)
 %C%_sparse24_test_sparse24_route_LDADD = $(CORE_TEST_LIBS)

@@ -77,7 +77,7 @@ bool grb_frontier_fits(const struct grb_product *p)
          !p->mask.by_column && p->mask.form != GRB_FULL && p->b.form == GRB_SPARSE && types_fit(p);
 }
 
-static struct shunt_verdict choose(struct grb_product *p)
+static struct shunt_outcome choose(struct grb_product *p)
 {
   SHUNT_DECLINE_IF(!grb_operand_read(p->library, &p->mask), SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(p->mask.by_column || p->mask.form == GRB_FULL, SHUNT_R_MASK);
@@ -88,10 +88,10 @@ static struct shunt_verdict choose(struct grb_product *p)
   const struct grb_frontier_cost cost = grb_frontier_cost(&x, reads);
   p->work = (int64_t)reads.single;
   p->gain = grb_gain_frontier(cost.original, cost.host);
-  if (grb_engine_forced()) return SHUNT_VERDICT(SHUNT_FITS);
+  if (grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(cost.original < cost.host, SHUNT_R_SLOWER);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */
@@ -179,7 +179,7 @@ static shunt_status compute_bitmap(struct grb_product *p, const struct shunt_fro
   return status;
 }
 
-static struct shunt_verdict compute(struct grb_product *p)
+static struct shunt_outcome compute(struct grb_product *p)
 {
   const struct shunt_frontier x = product(p);
   const struct bitmap_rule rule = bitmap_rule(p);
@@ -190,9 +190,9 @@ static struct shunt_verdict compute(struct grb_product *p)
   const shunt_status status =
       rule.always ? compute_bitmap(p, &x, offsets) : compute_either(p, &x, &rule, &offsets);
   grb_release(p->library, offsets);
-  if (status == SHUNT_OK) return SHUNT_VERDICT(SHUNT_FITS);
+  if (status == SHUNT_OK) return SHUNT_OUTCOME(SHUNT_FITS);
   grb_result_release(p);
-  return SHUNT_VERDICT(grb_engine_reason(status, SHUNT_R_LARGE));
+  return SHUNT_OUTCOME(grb_engine_reason(status, SHUNT_R_LARGE));
 }
 
 const struct grb_method grb_frontier = {choose, compute};

@@ -2,7 +2,7 @@
 
 #include "backend/graphblas/gpu/device.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/memory/share.h"
+#include "backend/plan/memory/budget.h"
 
 /* The others are looked at after so many products: who they are is read from /proc. */
 enum { LOOK_EVERY = 64 };
@@ -20,18 +20,18 @@ static int64_t reserved(const struct grb_gpu_device *d)
 static void announce(struct grb_gpu_device *d)
 {
   d->budget.announced = reserved(d);
-  shunt_share_keep(d->budget.share, d->budget.announced);
+  shunt_budget_keep(d->budget.shared, d->budget.announced);
 }
 
 void grb_gpu_budget_begin(struct grb_gpu_device *d)
 {
   struct grb_gpu_budget *b = &d->budget;
   struct grb_gpu_resident *oldest;
-  if (!b->share) return;
-  const bool stirred = shunt_share_stirred(b->share);
+  if (!b->shared) return;
+  const bool stirred = shunt_budget_stirred(b->shared);
   if (!stirred && !b->refused && b->products++ % LOOK_EVERY != 0) return;
   b->refused = false;
-  const int64_t mine = shunt_share_allows(b->share, d->most);
+  const int64_t mine = shunt_budget_allows(b->shared, d->most);
   d->limit = mine < d->most ? mine : d->most;
   while (d->taken > d->limit && (oldest = grb_gpu_resident_oldest(&d->residents)))
     grb_gpu_let_go(d, oldest);
@@ -43,17 +43,17 @@ void grb_gpu_budget_begin(struct grb_gpu_device *d)
 bool grb_gpu_budget_take(struct grb_gpu_device *d, int64_t taken)
 {
   struct grb_gpu_budget *b = &d->budget;
-  if (!b->share || taken <= b->announced) return true;
-  if (shunt_share_take(b->share, taken, d->most)) {
+  if (!b->shared || taken <= b->announced) return true;
+  if (shunt_budget_take(b->shared, taken, d->most)) {
     b->announced = taken;
     return true;
   }
-  shunt_share_want(b->share, taken - b->announced);
+  shunt_budget_want(b->shared, taken - b->announced);
   b->refused = true;
   return false;
 }
 
 void grb_gpu_budget_end(struct grb_gpu_device *d)
 {
-  if (d->budget.share) announce(d);
+  if (d->budget.shared) announce(d);
 }

@@ -1,6 +1,6 @@
 /* budget.h: what the engine may take of a device that other processes use, too.
 
-   The budget of the packed copies (plan/memory/share.h) is also that of what products of GraphBLAS
+   The budget of the packed copies (plan/memory/budget.h) is also that of what products of GraphBLAS
    take: one for all processes of a user on the device.  What is announced is what the device's pool
    has, as memory that a product gave back stays there.
 
@@ -18,11 +18,11 @@
 #include <stdint.h>
 
 struct grb_gpu_device;
-struct shunt_share;
+struct shunt_budget;
 
 /* Of a device; all zero: there is no table, and the process is as if alone. */
 struct grb_gpu_budget {
-  struct shunt_share *share;
+  struct shunt_budget *shared;
   int64_t announced;
   uint32_t products;
   bool refused; /* the last take was */

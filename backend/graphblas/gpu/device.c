@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/memory/share.h"
+#include "backend/plan/memory/budget.h"
 
 /* The runtime chooses a device per thread and would leave it chosen; the driver's stack of
    contexts is what the program itself may be using.  Through the runtime, so that nothing links
@@ -105,7 +105,7 @@ static shunt_status measure_both(struct grb_gpu_device *d)
 static void close_device(struct grb_gpu_device *d)
 {
   cudaStream_t stream[] = {d->up, d->compute, d->down};
-  shunt_share_close(d->budget.share);
+  shunt_budget_close(d->budget.shared);
   if (d->pool) cudaMemPoolDestroy(d->pool);
   for (int i = 0; i < 3; i++)
     if (stream[i]) cudaStreamDestroy(stream[i]);
@@ -113,13 +113,13 @@ static void close_device(struct grb_gpu_device *d)
 }
 
 /* The runtime numbers devices as the driver does. */
-static struct shunt_share *open_share(int ordinal)
+static struct shunt_budget *open_budget(int ordinal)
 {
   CUuuid u;
   unsigned char uuid[16];
   if (!driver.uuid || driver.uuid(&u, ordinal) != CUDA_SUCCESS) return NULL;
   memcpy(uuid, u.bytes, sizeof uuid);
-  return shunt_share_open("/dev/shm", uuid);
+  return shunt_budget_open("/dev/shm", uuid);
 }
 
 static shunt_status open_device(struct grb_gpu_device *d, int ordinal, int64_t limit)
@@ -134,7 +134,7 @@ static shunt_status open_device(struct grb_gpu_device *d, int ordinal, int64_t l
   d->most = d->limit = limit >= 0 ? limit : memory / 10;
   if (s == SHUNT_OK) s = make_streams(d);
   if (s == SHUNT_OK) s = measure_both(d);
-  if (s == SHUNT_OK) d->budget.share = open_share(d->ordinal);
+  if (s == SHUNT_OK) d->budget.shared = open_budget(d->ordinal);
   if (s != SHUNT_OK) close_device(d);
   return s;
 }

@@ -94,7 +94,7 @@ static void each_budget(int count, void (*act)(struct grb_gpu_device *))
   pthread_mutex_lock(&residents_lock);
   for (int i = 0; i < count; i++) {
     struct grb_gpu_device *d = &devices.device[i];
-    if (!d->budget.share || grb_gpu_enter(d, &before) != SHUNT_OK) continue;
+    if (!d->budget.shared || grb_gpu_enter(d, &before) != SHUNT_OK) continue;
     act(d);
     grb_gpu_leave(before);
   }

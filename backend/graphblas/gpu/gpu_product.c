@@ -35,11 +35,11 @@ struct work {
   struct grb_gpu_devices *devices;
   pthread_mutex_t *residents_lock;
   struct grb_gpu_counts *counts;
-  struct grb_gpu_shard *shard;
+  struct grb_gpu_run *run;
   struct grb_gpu_rows rows;
   bool has_rows;
   struct grb_gpu_pages pages;
-  int count; /* of shards */
+  int count; /* of runs, one a device */
 };
 
 /* A strip that is a whole array, by row, is in the order in which it is sent. */
@@ -58,24 +58,22 @@ static char *take_pin(const struct work *w, const void *handle, const struct shu
 }
 
 /* Between the cut and the list of tasks. */
-static void take_pins(struct work *w, struct grb_gpu_shard *shard)
+static void take_pins(struct work *w, struct grb_gpu_run *run)
 {
   const struct grb_gpu_view *v = w->view;
-  const struct grb_gpu_cut *cut = &shard->run.cut;
+  const struct grb_gpu_cut *cut = &run->cut;
   /* C's pieces go through slots anyway, and a B that does not would keep the bus from them. */
   if (v->p->accumulate) return;
   if (cut->b == GRB_GPU_B_HOST && one_piece(cut, &v->p->b, cut->b_turned))
-    shard->run.b_pinned = take_pin(w, v->b_own, &v->p->b);
-  if (one_piece(cut, &v->p->c, cut->c_turned))
-    shard->run.c_pinned = take_pin(w, v->c_own, &v->p->c);
-  grb_gpu_proof_begin(&shard->run,
-                      w->devices->lane[0] + GRB_GPU_SLOTS * (int64_t)GRB_GPU_SLOT_BYTES);
+    run->b_pinned = take_pin(w, v->b_own, &v->p->b);
+  if (one_piece(cut, &v->p->c, cut->c_turned)) run->c_pinned = take_pin(w, v->c_own, &v->p->c);
+  grb_gpu_proof_begin(run, w->devices->lane[0] + GRB_GPU_SLOTS * (int64_t)GRB_GPU_SLOT_BYTES);
 }
 
-static void give_pins_back(const struct grb_gpu_view *v, struct grb_gpu_shard *shard)
+static void give_pins_back(const struct grb_gpu_view *v, struct grb_gpu_run *run)
 {
-  if (shard->run.b_pinned) grb_gpu_pins_give_back(v->b_own);
-  if (shard->run.c_pinned) grb_gpu_pins_give_back(v->c_own);
+  if (run->b_pinned) grb_gpu_pins_give_back(v->b_own);
+  if (run->c_pinned) grb_gpu_pins_give_back(v->c_own);
 }
 
 static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empty_count)
@@ -85,16 +83,16 @@ static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empt
   CUcontext before;
   bool missing = false;
   for (int i = 0; i < w->count; i++) {
-    struct grb_gpu_shard *shard = &w->shard[i];
-    shard->run.device = &w->devices->device[i];
-    shard->run.pages = &w->pages;
-    if ((s = grb_gpu_enter(shard->run.device, &before)) != SHUNT_OK) return s;
+    struct grb_gpu_run *run = &w->run[i];
+    run->device = &w->devices->device[i];
+    run->pages = &w->pages;
+    if ((s = grb_gpu_enter(run->device, &before)) != SHUNT_OK) return s;
     pthread_mutex_lock(w->residents_lock);
-    grb_gpu_shard_find(shard, v, grb_gpu_share_begin(v->p, i, w->count),
+    grb_gpu_shard_find(run, v, grb_gpu_share_begin(v->p, i, w->count),
                        grb_gpu_share_begin(v->p, i + 1, w->count));
     pthread_mutex_unlock(w->residents_lock);
     grb_gpu_leave(before);
-    missing |= !shard->s;
+    missing |= !run->kept_s;
   }
   if (missing) {
     s = grb_gpu_rows_make(&w->rows, &v->p->s, shunt_type_size(v->p->semiring.type),
@@ -102,19 +100,19 @@ static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empt
     if (s != SHUNT_OK) return s;
     w->has_rows = true;
   }
-  *empty = w->has_rows ? w->rows.empty : w->shard[0].s->empty;
-  *empty_count = w->has_rows ? w->rows.empty_count : w->shard[0].s->empty_count;
+  *empty = w->has_rows ? w->rows.empty : w->run[0].kept_s->empty;
+  *empty_count = w->has_rows ? w->rows.empty_count : w->run[0].kept_s->empty_count;
   for (int i = 0; s == SHUNT_OK && i < w->count; i++) {
-    struct grb_gpu_shard *shard = &w->shard[i];
-    if ((s = grb_gpu_enter(shard->run.device, &before)) != SHUNT_OK) return s;
+    struct grb_gpu_run *run = &w->run[i];
+    if ((s = grb_gpu_enter(run->device, &before)) != SHUNT_OK) return s;
     pthread_mutex_lock(w->residents_lock);
-    s = grb_gpu_shard_make(shard, v, &w->rows, !(v->p->c.present && *empty_count > 0),
+    s = grb_gpu_shard_make(run, v, &w->rows, !(v->p->c.present && *empty_count > 0),
                            grb_gpu_share_begin(v->p, i, w->count),
                            grb_gpu_share_begin(v->p, i + 1, w->count));
     pthread_mutex_unlock(w->residents_lock);
-    shard->run_made = s == SHUNT_OK;
-    if (shard->run_made) take_pins(w, shard);
-    if (shard->run_made) s = grb_gpu_run_make(&shard->run);
+    run->made = s == SHUNT_OK;
+    if (run->made) take_pins(w, run);
+    if (run->made) s = grb_gpu_run_make(run);
     grb_gpu_leave(before);
   }
   return s;
@@ -127,7 +125,7 @@ enum { THREADS_PER_DEVICE = 16 };
 /* Is there nothing for threads to copy? */
 static bool nothing_to_copy(const struct work *w)
 {
-  const struct grb_gpu_run *r = &w->shard[0].run;
+  const struct grb_gpu_run *r = &w->run[0];
   return w->count == 1 && !r->rows && r->c_pinned && (r->b_pinned || r->cut.b != GRB_GPU_B_HOST);
 }
 
@@ -144,7 +142,7 @@ static void run_all(struct work *w)
     int number = 0, present = 1;
 #endif
     for (int i = number % w->count; i < w->count; i += present)
-      grb_gpu_run_work(&w->shard[i].run, number, w->devices->lane[number], number / w->count % 2);
+      grb_gpu_run_work(&w->run[i], number, w->devices->lane[number], number / w->count % 2);
   }
 }
 
@@ -155,20 +153,20 @@ static shunt_status settle(struct work *w, shunt_status s)
   bool committed = false;
   if (s == SHUNT_OK || !w->view->p->accumulate) return s;
   for (int i = 0; i < w->count; i++)
-    committed |= w->shard[i].run_made && grb_gpu_run_committed(&w->shard[i].run);
+    committed |= w->run[i].made && grb_gpu_run_committed(&w->run[i]);
   if (!committed) return s;
-  for (int i = 0; i < w->count; i++) grb_gpu_run_add_missing(&w->shard[i].run);
+  for (int i = 0; i < w->count; i++) grb_gpu_run_add_missing(&w->run[i]);
   w->counts->finished_on_host++;
   return SHUNT_OK;
 }
 
-static void count_shard(struct grb_gpu_counts *counts, const struct grb_gpu_shard *shard)
+static void count_shard(struct grb_gpu_counts *counts, const struct grb_gpu_run *run)
 {
-  counts->bytes_up += shard->run.bytes_up;
-  counts->bytes_down += shard->run.bytes_down;
-  counts->sparse_uploads += !shard->s;
-  counts->dense_uploads += shard->run.cut.b == GRB_GPU_B_HOST;
-  counts->dense_reuses += shard->run.cut.b == GRB_GPU_B_RESIDENT;
+  counts->bytes_up += run->bytes_up;
+  counts->bytes_down += run->bytes_down;
+  counts->sparse_uploads += !run->kept_s;
+  counts->dense_uploads += run->cut.b == GRB_GPU_B_HOST;
+  counts->dense_reuses += run->cut.b == GRB_GPU_B_RESIDENT;
 }
 
 /* A device that can't be entered any more keeps nothing new, but what the host holds of its shard
@@ -177,14 +175,14 @@ static void clean_up(struct work *w, bool good)
 {
   CUcontext before;
   for (int i = 0; i < w->count; i++) {
-    struct grb_gpu_shard *shard = &w->shard[i];
-    if (!shard->run.device) continue;
-    const bool entered = grb_gpu_enter(shard->run.device, &before) == SHUNT_OK;
+    struct grb_gpu_run *run = &w->run[i];
+    if (!run->device) continue;
+    const bool entered = grb_gpu_enter(run->device, &before) == SHUNT_OK;
     pthread_mutex_lock(w->residents_lock);
-    give_pins_back(w->view, shard);
-    if (good) count_shard(w->counts, shard);
-    if (good && entered) grb_gpu_shard_keep(shard, w->view, &w->rows);
-    grb_gpu_shard_release(shard);
+    give_pins_back(w->view, run);
+    if (good) count_shard(w->counts, run);
+    if (good && entered) grb_gpu_shard_keep(run, w->view, &w->rows);
+    grb_gpu_shard_release(run);
     pthread_mutex_unlock(w->residents_lock);
     if (entered) grb_gpu_leave(before);
   }
@@ -192,9 +190,8 @@ static void clean_up(struct work *w, bool good)
 }
 
 /* Once: what is let go of is not pinned again. */
-static bool pins_were_stale(struct grb_gpu_view *v, const struct grb_gpu_shard *shard)
+static bool pins_were_stale(struct grb_gpu_view *v, const struct grb_gpu_run *r)
 {
-  const struct grb_gpu_run *r = &shard->run;
   if (grb_gpu_proof_holds(r)) return false;
   if (r->b_pinned) grb_gpu_pins_distrust(v->b_own);
   if (r->c_pinned) grb_gpu_pins_distrust(v->c_own);
@@ -205,16 +202,16 @@ static shunt_status product(struct grb_gpu_view *v, struct grb_gpu_devices *devi
                             pthread_mutex_t *residents_lock, struct grb_gpu_counts *counts,
                             bool *stale)
 {
-  struct grb_gpu_shard shard[GRB_GPU_MOST_DEVICES];
+  struct grb_gpu_run run[GRB_GPU_MOST_DEVICES];
   struct work w = {.view = v,
                    .devices = devices,
                    .residents_lock = residents_lock,
                    .counts = counts,
-                   .shard = shard,
+                   .run = run,
                    .count = count};
   const int32_t *empty = NULL;
   int64_t empty_count = 0;
-  memset(shard, 0, sizeof shard);
+  memset(run, 0, sizeof run);
   shunt_status s = grb_gpu_lanes(devices, v->threads);
   if (s == SHUNT_OK) s = prepare(&w, &empty, &empty_count);
   if (s == SHUNT_OK) {
@@ -222,10 +219,10 @@ static shunt_status product(struct grb_gpu_view *v, struct grb_gpu_devices *devi
     run_all(&w);
   }
   for (int i = 0; i < count; i++) {
-    shunt_status end = shard[i].run_made ? grb_gpu_run_finish(&shard[i].run) : SHUNT_OK;
+    shunt_status end = run[i].made ? grb_gpu_run_finish(&run[i]) : SHUNT_OK;
     if (s == SHUNT_OK) s = end;
   }
-  *stale = s == SHUNT_OK && pins_were_stale(v, &shard[0]);
+  *stale = s == SHUNT_OK && pins_were_stale(v, &run[0]);
   if (*stale) s = SHUNT_E_CUDA;
   bool good = s == SHUNT_OK;
   s = settle(&w, s);

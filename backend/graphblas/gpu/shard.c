@@ -13,15 +13,15 @@
 
 static size_t workspace(const struct shunt_host_spmm *p, int64_t width, const void *context)
 {
-  const struct grb_gpu_shard *shard = context;
+  const struct grb_gpu_run *r = context;
   const shunt_type type = p->semiring.type;
-  if (!grb_gpu_balanced(&shard->run.s)) return 0;
+  if (!grb_gpu_balanced(&r->s)) return 0;
   struct shunt_spmm x = {
       .a = {p->s.rows, p->s.cols, p->s.nnz, NULL, NULL, NULL, SHUNT_I32, type, 0},
       .b = {p->s.cols, width, width, 1, NULL, type},
       .c = {p->s.rows, width, width, 1, NULL, type},
       .compute = type};
-  return shunt_csr_spmm_workspace(&x, &shard->run.device->about);
+  return shunt_csr_spmm_workspace(&x, &r->device->about);
 }
 
 /* Entries of the same matrices that can't come into use any more make room first. */
@@ -48,14 +48,13 @@ static struct grb_gpu_resident *prove(struct grb_gpu_device *d, struct grb_gpu_r
   return e;
 }
 
-void grb_gpu_shard_find(struct grb_gpu_shard *shard, struct grb_gpu_view *v, int64_t first,
-                        int64_t last)
+void grb_gpu_shard_find(struct grb_gpu_run *r, struct grb_gpu_view *v, int64_t first, int64_t last)
 {
-  struct grb_gpu_device *d = shard->run.device;
-  shard->s = grb_gpu_view_find_sparse(v, &d->residents);
-  if (shard->s) shard->s = prove(d, shard->s, grb_gpu_view_sparse_hash(v));
-  shard->b = grb_gpu_view_find_dense(v, &d->residents, first, last);
-  if (shard->b) shard->b = prove(d, shard->b, grb_gpu_view_dense_hash(v));
+  struct grb_gpu_device *d = r->device;
+  r->kept_s = grb_gpu_view_find_sparse(v, &d->residents);
+  if (r->kept_s) r->kept_s = prove(d, r->kept_s, grb_gpu_view_sparse_hash(v));
+  r->kept_b = grb_gpu_view_find_dense(v, &d->residents, first, last);
+  if (r->kept_b) r->kept_b = prove(d, r->kept_b, grb_gpu_view_dense_hash(v));
   drop_stale(v, d); /* not before: B may be an earlier C */
 }
 
@@ -69,12 +68,11 @@ static int64_t held_bytes(const struct grb_gpu_device *d)
 }
 
 /* S takes its place before B and C: it is to stay. */
-static shunt_status place_s(struct grb_gpu_view *v, struct grb_gpu_shard *shard,
+static shunt_status place_s(struct grb_gpu_view *v, struct grb_gpu_run *r,
                             const struct grb_gpu_rows *rows)
 {
-  struct grb_gpu_run *r = &shard->run;
-  if (shard->s) {
-    r->s = *shard->s;
+  if (r->kept_s) {
+    r->s = *r->kept_s;
     return SHUNT_OK;
   }
   const struct shunt_sparse *s = &v->p->s;
@@ -93,60 +91,58 @@ static shunt_status place_s(struct grb_gpu_view *v, struct grb_gpu_shard *shard,
   return SHUNT_OK;
 }
 
-static bool cut(struct grb_gpu_view *v, struct grb_gpu_shard *shard, int64_t first, int64_t last,
+static bool cut(struct grb_gpu_view *v, struct grb_gpu_run *r, int64_t first, int64_t last,
                 bool full_c)
 {
-  const struct grb_gpu_device *d = shard->run.device;
+  const struct grb_gpu_device *d = r->device;
   struct grb_gpu_wish wish = {
       .first = first,
       .last = last,
       .b = grb_gpu_constant_b(v->p) ? GRB_GPU_B_CONSTANT
-           : shard->b               ? GRB_GPU_B_RESIDENT
+           : r->kept_b              ? GRB_GPU_B_RESIDENT
                                     : GRB_GPU_B_HOST,
-      .resident_width = shard->b ? shard->b->width : 0,
+      .resident_width = r->kept_b ? r->kept_b->width : 0,
       .may_keep_b = v->b_keyed,
       .may_keep_c = v->c_keyed && full_c,
-      .available = d->limit - held_bytes(d) - (shard->s ? 0 : shard->run.s.bytes),
-      .s = &shard->run.s,
+      .available = d->limit - held_bytes(d) - (r->kept_s ? 0 : r->s.bytes),
+      .s = &r->s,
       .workspace = workspace,
-      .context = shard,
+      .context = r,
   };
-  if (grb_gpu_cut_make(&shard->run.cut, v->p, &wish)) return true;
-  if (!shard->b) return false;
-  shard->b->held = false;
-  shard->b = NULL;
-  return cut(v, shard, first, last, full_c);
+  if (grb_gpu_cut_make(&r->cut, v->p, &wish)) return true;
+  if (!r->kept_b) return false;
+  r->kept_b->held = false;
+  r->kept_b = NULL;
+  return cut(v, r, first, last, full_c);
 }
 
-static shunt_status place_dense(struct grb_gpu_shard *shard)
+static shunt_status place_dense(struct grb_gpu_run *r)
 {
-  struct grb_gpu_run *r = &shard->run;
   const struct grb_gpu_cut *cut = &r->cut;
   void *block, *b, *c;
-  shard->block_bytes = cut->block_bytes;
-  shard->b_bytes = cut->keep_b ? cut->strips * cut->b_strip : 0;
-  shard->c_bytes = cut->keep_c ? cut->strips * cut->c_strip : 0;
-  shunt_status s = grb_gpu_allocate(r->device, shard->block_bytes, &block);
+  r->block_bytes = cut->block_bytes;
+  r->b_bytes = cut->keep_b ? cut->strips * cut->b_strip : 0;
+  r->c_bytes = cut->keep_c ? cut->strips * cut->c_strip : 0;
+  shunt_status s = grb_gpu_allocate(r->device, r->block_bytes, &block);
   r->block = block;
   if (s != SHUNT_OK) return s;
-  s = grb_gpu_allocate(r->device, shard->b_bytes, &b);
-  r->b = shard->b ? shard->b->memory : b;
+  s = grb_gpu_allocate(r->device, r->b_bytes, &b);
+  r->b = r->kept_b ? r->kept_b->memory : b;
   if (s != SHUNT_OK) return s;
-  s = grb_gpu_allocate(r->device, shard->c_bytes, &c);
+  s = grb_gpu_allocate(r->device, r->c_bytes, &c);
   r->c = c;
   return s;
 }
 
-shunt_status grb_gpu_shard_make(struct grb_gpu_shard *shard, struct grb_gpu_view *v,
+shunt_status grb_gpu_shard_make(struct grb_gpu_run *r, struct grb_gpu_view *v,
                                 const struct grb_gpu_rows *rows, bool full_c, int64_t first,
                                 int64_t last)
 {
-  struct grb_gpu_run *r = &shard->run;
   r->p = v->p;
   r->ones = grb_gpu_ones(v->p);
-  shunt_status s = place_s(v, shard, rows);
-  if (s == SHUNT_OK && !cut(v, shard, first, last, full_c)) s = SHUNT_E_UNSUPPORTED;
-  return s == SHUNT_OK ? place_dense(shard) : s;
+  shunt_status s = place_s(v, r, rows);
+  if (s == SHUNT_OK && !cut(v, r, first, last, full_c)) s = SHUNT_E_UNSUPPORTED;
+  return s == SHUNT_OK ? place_dense(r) : s;
 }
 
 /* ---- after the product ----------------------------------------------------------------------- */
@@ -181,12 +177,11 @@ static struct grb_gpu_resident kept_dense(const struct grb_gpu_cut *cut, void *m
 }
 
 /* Moves what may stay from the shard to the list; what is left in the shard is released. */
-void grb_gpu_shard_keep(struct grb_gpu_shard *shard, struct grb_gpu_view *v,
+void grb_gpu_shard_keep(struct grb_gpu_run *r, struct grb_gpu_view *v,
                         const struct grb_gpu_rows *rows)
 {
-  struct grb_gpu_run *r = &shard->run;
   struct grb_gpu_device *d = r->device;
-  if (!shard->s && v->s_keyed) {
+  if (!r->kept_s && v->s_keyed) {
     r->s.empty_count = rows->empty_count;
     if (rows->empty_count > 0) {
       size_t bytes = (size_t)rows->empty_count * sizeof *rows->empty;
@@ -209,18 +204,17 @@ void grb_gpu_shard_keep(struct grb_gpu_shard *shard, struct grb_gpu_view *v,
     r->c = NULL;
 }
 
-void grb_gpu_shard_release(struct grb_gpu_shard *shard)
+void grb_gpu_shard_release(struct grb_gpu_run *r)
 {
-  struct grb_gpu_run *r = &shard->run;
-  if (shard->s)
-    shard->s->held = false;
+  if (r->kept_s)
+    r->kept_s->held = false;
   else
     grb_gpu_release(r->device, r->s.memory, r->s.bytes);
-  if (shard->b)
-    shard->b->held = false;
+  if (r->kept_b)
+    r->kept_b->held = false;
   else
-    grb_gpu_release(r->device, r->b, shard->b_bytes);
-  grb_gpu_release(r->device, r->c, shard->c_bytes);
-  grb_gpu_release(r->device, r->block, shard->block_bytes);
-  if (shard->run_made) grb_gpu_run_free(r);
+    grb_gpu_release(r->device, r->b, r->b_bytes);
+  grb_gpu_release(r->device, r->c, r->c_bytes);
+  grb_gpu_release(r->device, r->block, r->block_bytes);
+  if (r->made) grb_gpu_run_free(r);
 }

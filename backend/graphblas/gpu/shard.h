@@ -1,4 +1,4 @@
-/* shard.h: one device's shard of a product: some columns of B and C, and all of S.
+/* shard.h: the memory of one device's shard of a product: some columns of B and C, and all of S.
 
      find      what is resident of S and B, proved fresh, is held
      make      memory for what is missing, a cut (gpu_cut.h)
@@ -15,25 +15,17 @@
 #include "backend/graphblas/gpu/pipeline/pipeline.h"
 #include "backend/graphblas/gpu/view.h"
 
-struct grb_gpu_shard {
-  struct grb_gpu_run run;         /* run.device: set by the caller */
-  struct grb_gpu_resident *s, *b; /* entries that are used; NULL: not resident */
-  int64_t block_bytes, b_bytes, c_bytes;
-  bool run_made; /* set by the caller: run is run_made, or was tried to be */
-};
-
-void grb_gpu_shard_find(struct grb_gpu_shard *shard, struct grb_gpu_view *v, int64_t first,
-                        int64_t last);
+void grb_gpu_shard_find(struct grb_gpu_run *r, struct grb_gpu_view *v, int64_t first, int64_t last);
 
 /* `rows`: what S is uploaded from, where it is missing; it outlives the shard.  `full_c`: no row
    of S is empty, or C has no marks of what is present.  SHUNT_E_UNSUPPORTED: it does not fit.  */
-shunt_status grb_gpu_shard_make(struct grb_gpu_shard *shard, struct grb_gpu_view *v,
+shunt_status grb_gpu_shard_make(struct grb_gpu_run *r, struct grb_gpu_view *v,
                                 const struct grb_gpu_rows *rows, bool full_c, int64_t first,
                                 int64_t last);
 
 /* After a product that succeeded. */
-void grb_gpu_shard_keep(struct grb_gpu_shard *shard, struct grb_gpu_view *v,
+void grb_gpu_shard_keep(struct grb_gpu_run *r, struct grb_gpu_view *v,
                         const struct grb_gpu_rows *rows);
-void grb_gpu_shard_release(struct grb_gpu_shard *shard);
+void grb_gpu_shard_release(struct grb_gpu_run *r);
 
 #endif

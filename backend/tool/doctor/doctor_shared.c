@@ -1,6 +1,6 @@
 /* doctor_shared.c: the tables by which processes share the memory of a device.
 
-     /dev/shm/shunt-USER-PIDS-DEVICE       backend/plan/memory/share.h
+     /dev/shm/shunt-USER-PIDS-DEVICE       backend/plan/memory/budget.h
 
    A table is trusted if it is a regular file of the user's that nobody else may read or write.
    Those that others left say who has Shunt running on which device.  */

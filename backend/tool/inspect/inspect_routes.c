@@ -74,7 +74,7 @@ bool inspect_estimate(const struct inspect_question *q, struct inspect_estimate 
   context.machine.costs = &context.costs;
   shunt_costs_describe(&context.costs, costs[q->gpu]);
   context.gemm = (struct shunt_cublaslt *)(void *)something;
-  atomic_store(&context.openings.open, ~0u); /* as of a program that has run for a while */
+  atomic_store(&context.lazy.ready, ~0u); /* as of a program that has run for a while */
   if (!make_problem(q, &x.problem)) return false;
   const struct shunt_spmm *s = &x.problem.spmm;
   const struct shunt_profile *f = shunt_type_size(s->a.value_type) == 2 ? q->half : q->profile;

@@ -27,7 +27,7 @@ struct support_question support_ordinary(enum shunt_op op)
 }
 
 /* Why no route takes p: the planner's own reason. */
-static struct shunt_verdict reason_of(const struct shunt_problem *p, struct shunt_context *context)
+static struct shunt_outcome reason_of(const struct shunt_problem *p, struct shunt_context *context)
 {
   struct shunt_product x = {.problem = *p, .batches = 1};
   x.call = (struct shunt_call){.problem = &x.problem, .context = context};

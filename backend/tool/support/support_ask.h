@@ -29,13 +29,13 @@ struct support_question support_ordinary(enum shunt_op op);
 
 struct support_answer {
   uint32_t routes;          /* a bit for each row of the table of routes */
-  struct shunt_verdict why; /* if there is none */
+  struct shunt_outcome why; /* if there is none */
 };
 struct support_answer support_ask(const struct support_question *q, int gpu);
 
 /* ---- support_calls.c ------------------------------------------------------------------------- */
 
 /* The problem that the call of q is, as backend/cusparse reads it. */
-struct shunt_verdict support_read(const struct support_question *q, struct shunt_problem *p);
+struct shunt_outcome support_read(const struct support_question *q, struct shunt_problem *p);
 
 #endif

@@ -215,7 +215,7 @@ static union scalar scalar_of(double x, cudaDataType compute)
 
 #define DENSE(m) ((cusparseConstDnMatDescr_t)(const void *)(m))
 
-static struct shunt_verdict read_spmm(const struct support_question *q, struct shunt_problem *p)
+static struct shunt_outcome read_spmm(const struct support_question *q, struct shunt_problem *p)
 {
   const bool turned = q->op_a != CUSPARSE_OPERATION_NON_TRANSPOSE;
   const struct sparse_matrix a = {q, turned ? q->cols : q->rows, turned ? q->rows : q->cols};
@@ -237,13 +237,13 @@ static struct shunt_verdict read_spmm(const struct support_question *q, struct s
   cudaStream_t stream;
   note_blocks(q, &a, d);
   note_strides(q, &a, d);
-  const struct shunt_verdict v = shunt_describe_spmm(&original, &x, p, &stream);
+  const struct shunt_outcome v = shunt_describe_spmm(&original, &x, p, &stream);
   shunt_bsr_forget(d);
   shunt_strides_forget(d);
   return v;
 }
 
-static struct shunt_verdict read_sddmm(const struct support_question *q, struct shunt_problem *p)
+static struct shunt_outcome read_sddmm(const struct support_question *q, struct shunt_problem *p)
 {
   const struct sparse_matrix c = {q, q->rows, q->cols};
   const struct dense_matrix a = dense(q, q->rows, q->n, q->op_a, 0, q->in);
@@ -263,13 +263,13 @@ static struct shunt_verdict read_sddmm(const struct support_question *q, struct 
   cudaStream_t stream;
   note_blocks(q, &c, d);
   note_strides(q, &c, d);
-  const struct shunt_verdict v = shunt_describe_sddmm(&original, &x, p, &stream);
+  const struct shunt_outcome v = shunt_describe_sddmm(&original, &x, p, &stream);
   shunt_bsr_forget(d);
   shunt_strides_forget(d);
   return v;
 }
 
-struct shunt_verdict support_read(const struct support_question *q, struct shunt_problem *p)
+struct shunt_outcome support_read(const struct support_question *q, struct shunt_problem *p)
 {
   return q->op == SHUNT_SPMM ? read_spmm(q, p) : read_sddmm(q, p);
 }

@@ -92,7 +92,7 @@ static const int densities[] = {1, 2, 4, 16, 64, 256, 1024, 4096, 16384};
 /* The routes that take q with some number of entries; else the reason, which no number changes. */
 static const char *answer(struct asker *a, struct support_question q, char text[SUPPORT_CELL])
 {
-  struct shunt_verdict why = {0};
+  struct shunt_outcome why = {0};
   uint32_t routes = 0;
   for (int i = 0; i < COUNT(densities); i++) {
     q.nnz = q.rows * q.cols / densities[i];

@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as f
 
 import libshunt
+from gpu_measures import DEVICE, csr_of, graph_ms, make_mask, peak_mb
 
-DEVICE = "cuda"
 NAN = float("nan")
 
 
@@ -17,25 +17,6 @@ class Row:
     def __init__(self, scheme, layer_ms, attention_ms, mb, of_attention, of_layer):
         self.scheme, self.layer_ms, self.attention_ms, self.mb = scheme, layer_ms, attention_ms, mb
         self.of_attention, self.of_layer = of_attention, of_layer
-
-
-def make_mask(case):
-    """One row of booleans for each group of rows."""
-    groups, density = case.sequence // case.group, 1 - case.sparsity
-    g = torch.Generator(device=DEVICE).manual_seed(case.sequence)
-    mask = torch.rand(groups, case.sequence, device=DEVICE, generator=g) < density / 2
-    middle = torch.arange(groups, device=DEVICE)[:, None] * case.group + case.group // 2
-    away = (torch.arange(case.sequence, device=DEVICE)[None, :] - middle).abs()
-    return mask | (away < density * case.sequence / 4)
-
-
-def csr_of(mask, group):
-    rows = mask.repeat_interleave(group, 0)
-    offsets = torch.zeros(rows.shape[0] + 1, dtype=torch.int32, device=DEVICE)
-    offsets[1:] = rows.sum(1).cumsum(0)
-    columns = rows.nonzero()[:, 1].int()
-    return libshunt.Csr(rows.shape[0], rows.shape[1], columns.numel(), offsets.data_ptr(),
-                        columns.data_ptr(), None, libshunt.I32, libshunt.F16, 0), (offsets, columns)
 
 
 class Layer:
@@ -80,38 +61,6 @@ def error_of(got, want):
     return float(((got.double() - want)**2).sum().sqrt() / (want**2).sum().sqrt())
 
 
-def graph_ms(call, calls=3, replays=7):
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            call()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(calls):
-            call()
-    times = []
-    for _ in range(replays + 1):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end) / calls)
-    return sorted(times[1:])[replays // 2]
-
-
-def peak_mb(call):
-    torch.cuda.synchronize()
-    torch.cuda.empty_cache()
-    before = torch.cuda.memory_allocated()
-    torch.cuda.reset_peak_memory_stats()
-    call()
-    torch.cuda.synchronize()
-    return (torch.cuda.max_memory_allocated() - before) / 1e6
-
-
 def measure(scheme, layer, attend, exact, kept_bytes=0):
     """attend(qkv) gives what the heads attended to, [batch][sequence][width]."""
     qkv = layer.qkv(layer.x, layer.weights)
@@ -122,7 +71,7 @@ def measure(scheme, layer, attend, exact, kept_bytes=0):
     errors = (NAN, NAN) if exact is None else (error_of(attend(qkv)[0], exact[0]),
                                                error_of(whole()[0], exact[1]))
     mb = peak_mb(whole) + kept_bytes / 1e6
-    return Row(scheme, graph_ms(whole), graph_ms(lambda: attend(qkv)), mb, *errors)
+    return Row(scheme, graph_ms(whole, 3), graph_ms(lambda: attend(qkv), 3), mb, *errors)
 
 
 def by_libshunt(lib, scheme, layer, pattern, exact):
@@ -176,7 +125,7 @@ def flex_function(case, mask):
 
 
 def run_case(lib, case, schemes):
-    layer, mask = Layer(case), make_mask(case)
+    layer, mask = Layer(case), make_mask(case.sequence, 1 - case.sparsity, case.group)
     pattern, arrays = csr_of(mask, case.group)
     torch.cuda.synchronize()
     exact = layer.exact(mask)

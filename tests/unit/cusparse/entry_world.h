@@ -53,17 +53,17 @@ struct shunt_capture shunt_capture_of(cudaStream_t stream)
 {
   return (void)stream, (struct shunt_capture){planner.captures, false};
 }
-struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace, size_t bytes,
-                                   cudaStream_t stream)
+struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int route, void *workspace,
+                                      size_t bytes, cudaStream_t stream)
 {
-  (void)stream;
+  (void)stream, (void)route;
   planner.runs++;
   planner.problem = *p;
   planner.workspace = workspace;
   planner.workspace_bytes = bytes;
   const enum shunt_reason why = planner.takes ? SHUNT_FITS : SHUNT_R_SLOWER;
   return (struct shunt_answer){
-      .why = SHUNT_VERDICT(why), .route = "csr", .written = planner.writes};
+      .why = SHUNT_OUTCOME(why), .route = "csr", .written = planner.writes};
 }
 size_t shunt_plan_ask(const struct shunt_problem *p, cudaStream_t stream, const char *path,
                       bool *whole)
@@ -80,7 +80,7 @@ void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
   planner.prepared_epoch = p->pattern_epoch;
 }
 struct shunt_decision *shunt_log_decision(const char *call, const char *route,
-                                          struct shunt_verdict why,
+                                          struct shunt_outcome why,
                                           const struct shunt_problem *problem,
                                           struct shunt_log_call times)
 {

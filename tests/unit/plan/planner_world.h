@@ -1,5 +1,5 @@
 /* planner_world.h: the planner with everything around it replaced, for test_planner.c and
-   test_openings.c.  Two routes are in the table: `direct`, and `library`, which needs another
+   test_lazy_init.c.  Two routes are in the table: `direct`, and `library`, which needs another
    library and takes transposed matrices.  */
 #ifndef PLANNER_WORLD_H
 #define PLANNER_WORLD_H
@@ -44,7 +44,7 @@ static struct {
   bool settled, saw_profile;
   int seen_settled;
   size_t room;                  /* what a workspace may take */
-  uint32_t opened;              /* (backend/cublas/opening.h), */
+  uint32_t opened;              /* (backend/cublas/lazy_init.h), */
   bool no_library;              /* which is not to be had */
   enum shunt_copy_use copy_use; /* what a route says of it; what was counted: */
   int uses, touches, built;
@@ -75,17 +75,18 @@ struct shunt_context *shunt_context_make(void)
 {
   return &context;
 }
-void shunt_context_beside(struct shunt_context *e, const char *beside)
+void shunt_context_beside(struct shunt_context *context, const char *beside)
 {
-  (void)e, (void)beside;
+  (void)context, (void)beside;
 }
-void shunt_context_open(struct shunt_context *e, uint32_t set)
+void shunt_context_initialize(struct shunt_context *context, uint32_t set)
 {
-  for (int i = 0; i < SHUNT_OPENINGS; i++) {
-    if (!shunt_openings_closed(&e->openings, set & shunt_opening_bit(i))) continue;
-    world.opened |= shunt_opening_bit(i);
-    if (i != SHUNT_OPEN_COPIES && !world.no_library) e->gemm = (struct shunt_cublaslt *)things;
-    shunt_opening_opened(&e->openings, i);
+  for (int i = 0; i < SHUNT_LAZY_PARTS; i++) {
+    if (!shunt_lazy_pending(&context->lazy, set & shunt_lazy_bit(i))) continue;
+    world.opened |= shunt_lazy_bit(i);
+    if (i != SHUNT_LAZY_COPIES && !world.no_library)
+      context->gemm = (struct shunt_cublaslt *)things;
+    shunt_lazy_done(&context->lazy, i);
   }
 }
 
@@ -94,7 +95,7 @@ cudaError_t cudaGetLastError(void)
   return cudaSuccess;
 }
 
-bool shunt_room_holds(struct shunt_room *r, size_t bytes)
+bool shunt_workspace_limit_allows(struct shunt_workspace_limit *r, size_t bytes)
 {
   return (void)r, bytes <= world.room;
 }
@@ -245,31 +246,31 @@ shunt_status shunt_coo_to_csr_cuda(int64_t rows, int64_t nnz, const void *row_in
   return SHUNT_OK;
 }
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
+static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)p, (void)e;
-  return SHUNT_VERDICT(SHUNT_FITS);
+  (void)p, (void)context;
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)e;
+  (void)context;
   return (size_t)p->spmm.c.cols; /* tells who asked about how many columns */
 }
 
-static struct shunt_verdict expect_direct(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect_direct(const struct shunt_call *c, double *us)
 {
   *us = world.packed_us > 0 && (c->packed || c->will_pack) ? world.packed_us : world.direct_us;
   SHUNT_DECLINE_IF(world.only_library, SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(world.slow, SHUNT_R_PATTERN);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static struct shunt_verdict expect_library(const struct shunt_call *c, double *us)
+static struct shunt_outcome expect_library(const struct shunt_call *c, double *us)
 {
   *us = world.library_us;
   SHUNT_DECLINE_IF(!c->library, SHUNT_R_LIBRARY);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 static shunt_status note(const struct shunt_call *c, char name)
@@ -365,8 +366,8 @@ static struct shunt_problem bound(const char *word)
   world.original_us = 1000;
   world.room = sizeof arrays;
   world.copy_use = SHUNT_COPY_USED;
-  shunt_openings_start(&context.openings, true);
-  shunt_context_open(&context, ~(uint32_t)0);
+  shunt_lazy_start(&context.lazy, true);
+  shunt_context_initialize(&context, ~(uint32_t)0);
   world.opened = 0;
   check(shunt_problem_parse(word, &p) == SHUNT_OK, "parses %s", word);
   if (p.op == SHUNT_SDDMM) {

@@ -114,23 +114,26 @@ static void test_made(void)
   no_pool = false, no_device = true;
   check(shunt_context_make() == NULL, "wherever it comes");
   no_device = false;
-  struct shunt_context *e = shunt_context_make();
-  check(e != NULL && disturbed == 0, "made beside another thread's capture: %d calls disturb it",
-        disturbed);
-  if (!e) return;
+  struct shunt_context *context = shunt_context_make();
+  check(context != NULL && disturbed == 0,
+        "made beside another thread's capture: %d calls disturb it", disturbed);
+  if (!context) return;
   check(capture_mode == cudaStreamCaptureModeGlobal, "and the thread's own mode is as before");
-  check(shunt_context_find() == e && shunt_context_make() == e && asked_machine == 1, "once");
-  shunt_context_open(e, ~(uint32_t)0);
-  shunt_context_open(e, ~(uint32_t)0);
-  check(opened == 1 && disturbed == 0 && !e->gemm, "cuBLASLt is looked for once, beside it, too");
+  check(shunt_context_find() == context && shunt_context_make() == context && asked_machine == 1,
+        "once");
+  shunt_context_initialize(context, ~(uint32_t)0);
+  shunt_context_initialize(context, ~(uint32_t)0);
+  check(opened == 1 && disturbed == 0 && !context->gemm,
+        "cuBLASLt is looked for once, beside it, too");
   check(!shunt_context_release_memory(), "there is nothing to give back");
   current = 2;
   check(shunt_context_find() == NULL, "another context is another");
   snprintf(options.costs, sizeof options.costs, "%s", costs_file("# shunt costs 1 there\n"));
   struct shunt_context *second = shunt_context_make();
-  check(second && second != e && second->id == 2, "with its own");
-  check(e->machine.costs == &e->costs && strncmp(e->costs.from, "carried over", 12) == 0 &&
-            strcmp(second->costs.from, e->costs.from) == 0,
+  check(second && second != context && second->id == 2, "with its own");
+  check(context->machine.costs == &context->costs &&
+            strncmp(context->costs.from, "carried over", 12) == 0 &&
+            strcmp(second->costs.from, context->costs.from) == 0,
         "with the table of its GPU, as another machine's file does not count");
   costs_file("# shunt costs 1 here\ncommon launch 3\n");
   current = 3;
@@ -141,7 +144,7 @@ static void test_made(void)
   current = 0;
   check(shunt_context_find() == NULL && shunt_context_make() == NULL, "none without a context");
   current = 1;
-  check(shunt_context_find() == e, "the first is as it was");
+  check(shunt_context_find() == context, "the first is as it was");
   captured_elsewhere = false;
 }
 
@@ -150,16 +153,16 @@ static void test_forgotten(void)
   struct shunt_lookup l;
   static char memory[3];
   const struct shunt_key key = {.columns = memory, .values = memory + 1, .rows = 8};
-  struct shunt_context *e = shunt_context_find();
-  for (int i = 0; i < 2; i++) shunt_cache_look_up(e->cache, &key, &l);
+  struct shunt_context *context = shunt_context_find();
+  for (int i = 0; i < 2; i++) shunt_cache_look_up(context->cache, &key, &l);
   range_bytes = 0;
   shunt_context_forget_memory(memory);
   shunt_context_forget_memory(NULL);
-  shunt_cache_look_up(e->cache, &key, &l);
+  shunt_cache_look_up(context->cache, &key, &l);
   check(l.calls == 3, "memory that is not the device's is none of ours");
   range_bytes = sizeof memory;
   shunt_context_forget_memory(memory);
-  shunt_cache_look_up(e->cache, &key, &l);
+  shunt_cache_look_up(context->cache, &key, &l);
   check(l.calls == 1, "matrices in memory that is freed are forgotten");
 }
 

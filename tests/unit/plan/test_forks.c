@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "backend/cusparse/preprocess_epoch.h"
-#include "backend/plan/memory/share.h"
+#include "backend/plan/memory/budget.h"
 #include "backend/plan/tune.h"
 #include "tests/unit/check.h"
 
@@ -65,8 +65,8 @@ static bool use_answers(int i)
 static bool use_table(int i)
 {
   (void)i;
-  struct shunt_share *s = shunt_share_open(folder, uuid);
-  shunt_share_close(s);
+  struct shunt_budget *s = shunt_budget_open(folder, uuid);
+  shunt_budget_close(s);
   return s != NULL;
 }
 

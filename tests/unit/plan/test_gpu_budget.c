@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "backend/graphblas/gpu/device.h"
-#include "backend/plan/memory/share.h"
+#include "backend/plan/memory/budget.h"
 #include "tests/unit/check.h"
 
 enum { BUDGET = 1000 };
@@ -95,15 +95,15 @@ static pid_t peer_start(void)
   const pid_t pid = fork();
   if (pid == 0) {
     char what;
-    struct shunt_share *s = shunt_share_open(folder, uuid);
+    struct shunt_budget *s = shunt_budget_open(folder, uuid);
     close(down[1]);
     while (s && read(down[0], &what, 1) == 1) {
       int64_t answer = 0;
-      if (what == 't') answer = shunt_share_take(s, 400, BUDGET);
-      if (what == 'k') shunt_share_keep(s, 0);
-      if (what == 'w') shunt_share_want(s, 300);
-      if (what == 'a') answer = shunt_share_ask(s);
-      if (what == 'o') answer = shunt_share_others(s);
+      if (what == 't') answer = shunt_budget_take(s, 400, BUDGET);
+      if (what == 'k') shunt_budget_keep(s, 0);
+      if (what == 'w') shunt_budget_want(s, 300);
+      if (what == 'a') answer = shunt_budget_ask(s);
+      if (what == 'o') answer = shunt_budget_others(s);
       if (write(up[1], &answer, sizeof answer) != sizeof answer) break;
     }
     exit(0);
@@ -119,9 +119,9 @@ int main(void)
   device.most = device.limit = BUDGET;
   check(product(900, 0) && grb_gpu_budget_take(&device, 5000), "without a table it is as if alone");
   pool_has = 0;
-  device.budget.share = shunt_share_open(folder, uuid);
+  device.budget.shared = shunt_budget_open(folder, uuid);
   const pid_t peer = peer_start();
-  check(device.budget.share && tell('o') == 0, "a table");
+  check(device.budget.shared && tell('o') == 0, "a table");
   check(product(500, 200) && tell('o') == 500, "what the pool has is announced");
   check(product(300, 0) && tell('o') == 500, "and not twice");
   check(tell('t') == 1 && !product(500, 0), "what another keeps is not taken");
@@ -137,7 +137,7 @@ int main(void)
   nanosleep(&(struct timespec){1, 200000000}, NULL); /* it was asked for a second */
   for (int i = 0; i < 130; i++) product(1, 0);
   check(product(900, 0) && device.limit == BUDGET, "and when it ends there is room again");
-  shunt_share_close(device.budget.share);
+  shunt_budget_close(device.budget.shared);
   rmdir(folder);
   return check_finish();
 }

@@ -23,7 +23,7 @@ static int count_calls(const char *report)
   if (child == 0) {
     setenv("SHUNT_REPORT", report, 1);
     for (int i = 0; i < PROBLEMS; i++)
-      shunt_log_decision_of("call", i % 4 ? "csr" : "original", SHUNT_VERDICT(SHUNT_FITS),
+      shunt_log_decision_of("call", i % 4 ? "csr" : "original", SHUNT_OUTCOME(SHUNT_FITS),
                             (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u, print_name, &i,
                             (struct shunt_log_call){.saved_us = 2});
     exit(0);
@@ -44,7 +44,7 @@ static bool ends_well(const char *report, const char *log, rlim_t most)
     setenv("SHUNT_LOG_FILE", log, 1);
     setrlimit(RLIMIT_FSIZE, &limit);
     for (int i = 0; i < 500; i++)
-      shunt_log_decision_of("call", "csr", SHUNT_VERDICT(SHUNT_FITS), (uint64_t)i + 1, print_name,
+      shunt_log_decision_of("call", "csr", SHUNT_OUTCOME(SHUNT_FITS), (uint64_t)i + 1, print_name,
                             &i, (struct shunt_log_call){.saved_us = 2});
     exit(3);
   }

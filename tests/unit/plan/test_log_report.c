@@ -33,7 +33,7 @@ static void make_calls(int n, bool captured)
 {
   for (int i = 0; i < n; i++)
     shunt_log_decision_of(
-        "call", "csr", SHUNT_VERDICT(SHUNT_FITS), (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u,
+        "call", "csr", SHUNT_OUTCOME(SHUNT_FITS), (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u,
         print_name, &i,
         (struct shunt_log_call){.us = 5, .saved_us = 2, .caller = captured ? NULL : &folder});
 }

@@ -65,7 +65,7 @@ static void *work(void *argument)
     const uint64_t key = (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u;
     shunt_promise_make(key, &(struct shunt_promise_answer){NULL, 100, 1000, true});
     if (shunt_promise_find(key).own_bytes == 0) lost_promises++;
-    shunt_log_decision("call", i % 2 ? "original" : "csr", SHUNT_VERDICT(i % 3), NULL,
+    shunt_log_decision("call", i % 2 ? "original" : "csr", SHUNT_OUTCOME(i % 3), NULL,
                        (struct shunt_log_call){.saved_us = 1});
   }
   return NULL;

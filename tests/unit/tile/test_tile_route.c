@@ -77,7 +77,7 @@ static void test_times(void)
     struct world w;
     make(&w, m, cases[i].n, SHUNT_F16);
     double us = 0;
-    const struct shunt_verdict v = shunt_route_tile.expect(&w.call, &us);
+    const struct shunt_outcome v = shunt_route_tile.expect(&w.call, &us);
     const double rows = shunt_cost_csr(&w.p.spmm, &w.f, &context.machine);
     printf("# %s, N = %d: %.1f (%.1f), rows %.1f (%.1f)\n", m->name, (int)cases[i].n, us,
            cases[i].proved, rows, cases[i].rows);

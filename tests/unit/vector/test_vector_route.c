@@ -47,7 +47,7 @@ static void make(struct world *w, int64_t side, int64_t n, double density, int v
 static double expected(const struct world *w)
 {
   double us = 0;
-  const struct shunt_verdict v = shunt_route_vector.expect(&w->call, &us);
+  const struct shunt_outcome v = shunt_route_vector.expect(&w->call, &us);
   return v.reason == SHUNT_FITS ? us : 0;
 }
 

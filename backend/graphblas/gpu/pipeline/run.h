@@ -1,5 +1,5 @@
-/* run.h: the state of one device's share of a product while it is computed
-   (pipeline.h says how).  */
+/* run.h: one device's shard of a product while it is computed: its memory (gpu/shard.h), its tasks
+   and how far they are (pipeline.h).  */
 #ifndef SHUNT_GRAPHBLAS_GPU_PIPELINE_RUN_H
 #define SHUNT_GRAPHBLAS_GPU_PIPELINE_RUN_H
 
@@ -28,6 +28,11 @@ struct grb_gpu_run {
   char *samples; /* of B, for the proof of the pins, which are in host memory, from here on: */
   int64_t sample_first;      /* (backend/graphblas/gpu/proof.h) */
   char *b_pinned, *c_pinned; /* B and C in host memory, if the bus may take them there */
+
+  /* What of S and B the device kept from earlier products, or NULL; bytes of the rest (shard.c): */
+  struct grb_gpu_resident *kept_s, *kept_b;
+  int64_t block_bytes, b_bytes, c_bytes;
+  bool made; /* set by the caller: grb_gpu_run_make has had its turn */
 
   /* The tasks (tasks.c): */
   struct grb_gpu_task *tasks; /* what goes up, then what comes down, each in its order */

@@ -1,4 +1,4 @@
-#include "backend/plan/memory/room.h"
+#include "backend/plan/memory/workspace_limit.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -14,7 +14,7 @@ static uint64_t now_ms(void)
   return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000 + 1;
 }
 
-static bool renew(struct shunt_room *r)
+static bool renew(struct shunt_workspace_limit *r)
 {
   const uint64_t now = now_ms(), before = atomic_load(&r->read_ms);
   size_t available, total;
@@ -29,7 +29,7 @@ static bool renew(struct shunt_room *r)
   return true;
 }
 
-bool shunt_room_holds(struct shunt_room *r, size_t bytes)
+bool shunt_workspace_limit_allows(struct shunt_workspace_limit *r, size_t bytes)
 {
   if (bytes <= ALWAYS) return true;
   if (!renew(r)) return false;

@@ -1,4 +1,4 @@
-/* room.h: how much a workspace may take while the device's memory is short.
+/* workspace_limit.h: how much a workspace may take while the device's memory is short.
 
    Workspaces are the program's memory (promise.h), so a larger answer of bufferSize may be what a
    program fails by that would have fitted without Shunt:
@@ -11,20 +11,20 @@
    of some programs.
 
    Thread-safe; two threads may read at a time.  */
-#ifndef SHUNT_ROOM_H
-#define SHUNT_ROOM_H
+#ifndef SHUNT_WORKSPACE_LIMIT_H
+#define SHUNT_WORKSPACE_LIMIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Of one context; all zero at first. */
-struct shunt_room {
+struct shunt_workspace_limit {
   _Atomic size_t available, total; /* as they were read */
   _Atomic uint64_t read_ms;        /* by a clock that only goes forward; 0: never */
 };
 
 /* May a workspace of the current device take so much? */
-bool shunt_room_holds(struct shunt_room *r, size_t bytes);
+bool shunt_workspace_limit_allows(struct shunt_workspace_limit *r, size_t bytes);
 
 #endif

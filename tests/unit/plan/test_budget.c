@@ -1,6 +1,6 @@
-/* test_share.c: one budget for the copies of many processes: real processes, in a folder of the
+/* test_budget.c: one budget for the copies of many processes: real processes, in a folder of the
    test's own, without a device.  */
-#include "backend/plan/memory/share.h"
+#include "backend/plan/memory/budget.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -29,22 +29,22 @@ static int files(void)
   return atoi(line);
 }
 
-/* Another process at the table, which does what it is told by a letter, and says how it went. */
+/* Another process in the table, which does what it is told by a letter, and says how it went. */
 struct peer {
   pid_t pid;
   int to, from;
 };
 
-static int64_t obey(struct shunt_share *s, char what, int64_t value)
+static int64_t obey(struct shunt_budget *s, char what, int64_t value)
 {
   switch (what) {
-  case 't': return shunt_share_take(s, value, BUDGET);
-  case 'k': return shunt_share_keep(s, value), 0;
-  case 'w': return shunt_share_want(s, value), 0;
-  case 'a': return shunt_share_allows(s, BUDGET);
-  case 's': return shunt_share_stirred(s);
-  case '?': return shunt_share_ask(s);
-  default: return shunt_share_others(s);
+  case 't': return shunt_budget_take(s, value, BUDGET);
+  case 'k': return shunt_budget_keep(s, value), 0;
+  case 'w': return shunt_budget_want(s, value), 0;
+  case 'a': return shunt_budget_allows(s, BUDGET);
+  case 's': return shunt_budget_stirred(s);
+  case '?': return shunt_budget_ask(s);
+  default: return shunt_budget_others(s);
   }
 }
 
@@ -56,7 +56,7 @@ struct order {
 static void serve(int in, int out)
 {
   struct order order;
-  struct shunt_share *s = shunt_share_open(folder, uuid);
+  struct shunt_budget *s = shunt_budget_open(folder, uuid);
   while (s && read(in, &order, sizeof order) == sizeof order) {
     const int64_t answer = obey(s, order.what, order.value);
     if (write(out, &answer, sizeof answer) != sizeof answer) break;
@@ -99,67 +99,67 @@ static void peer_end(struct peer *p, int how)
   waitpid(p->pid, &status, 0);
 }
 
-static void test_two(struct shunt_share *mine)
+static void test_two(struct shunt_budget *mine)
 {
   struct peer peer = peer_start();
-  check(tell(&peer, 'o', 0) == 0 && shunt_share_allows(mine, BUDGET) == BUDGET,
+  check(tell(&peer, 'o', 0) == 0 && shunt_budget_allows(mine, BUDGET) == BUDGET,
         "who keeps and wants nothing takes nothing");
-  check(shunt_share_take(mine, 900, BUDGET) && tell(&peer, 'o', 0) == 900, "one takes most of it");
-  check(!tell(&peer, 't', 200) && shunt_share_others(mine) == 0, "the rest is not enough");
+  check(shunt_budget_take(mine, 900, BUDGET) && tell(&peer, 'o', 0) == 900, "one takes most of it");
+  check(!tell(&peer, 't', 200) && shunt_budget_others(mine) == 0, "the rest is not enough");
   check(tell(&peer, 't', 100), "but for what fits");
-  check(!shunt_share_stirred(mine), "nobody has wanted more");
+  check(!shunt_budget_stirred(mine), "nobody has wanted more");
   tell(&peer, 'w', 300);
-  check(shunt_share_stirred(mine) && !shunt_share_stirred(mine), "a want is heard of, once");
-  check(shunt_share_allows(mine, BUDGET) == 600, "and is left to the other");
+  check(shunt_budget_stirred(mine) && !shunt_budget_stirred(mine), "a want is heard of, once");
+  check(shunt_budget_allows(mine, BUDGET) == 600, "and is left to the other");
   check(tell(&peer, 'a', 0) == 500, "who may have an equal share at least");
-  shunt_share_keep(mine, 600);
+  shunt_budget_keep(mine, 600);
   check(tell(&peer, 't', 400), "what was given back can be taken");
-  check(shunt_share_allows(mine, BUDGET) == 600, "and is wanted no more");
+  check(shunt_budget_allows(mine, BUDGET) == 600, "and is wanted no more");
   tell(&peer, 'w', 900);
-  check(shunt_share_allows(mine, BUDGET) == 500, "nobody gets less than an equal share");
+  check(shunt_budget_allows(mine, BUDGET) == 500, "nobody gets less than an equal share");
   peer_end(&peer, 0);
-  check(shunt_share_allows(mine, BUDGET) == BUDGET, "who ends leaves it all");
-  shunt_share_keep(mine, 0);
+  check(shunt_budget_allows(mine, BUDGET) == BUDGET, "who ends leaves it all");
+  shunt_budget_keep(mine, 0);
 }
 
-static void test_asked(struct shunt_share *mine)
+static void test_asked(struct shunt_budget *mine)
 {
   struct peer peer = peer_start();
-  check(!shunt_share_ask(mine), "nobody to ask");
+  check(!shunt_budget_ask(mine), "nobody to ask");
   tell(&peer, 't', 500);
-  shunt_share_take(mine, 200, BUDGET);
+  shunt_budget_take(mine, 200, BUDGET);
   check(tell(&peer, 's', 0) == 0, "nobody has asked");
-  check(shunt_share_ask(mine), "one that keeps something is asked");
+  check(shunt_budget_ask(mine), "one that keeps something is asked");
   check(tell(&peer, 's', 0) == 1 && tell(&peer, 'a', 0) == 0, "and is to keep nothing");
   check(tell(&peer, 's', 0) == 1, "in each of its calls");
-  check(shunt_share_allows(mine, BUDGET) > 0, "the one that asks keeps what it has");
+  check(shunt_budget_allows(mine, BUDGET) > 0, "the one that asks keeps what it has");
   nanosleep(&(struct timespec){1, 200000000}, NULL);
   check(tell(&peer, 'a', 0) > 0, "for a while");
   peer_end(&peer, 0);
-  shunt_share_keep(mine, 0);
+  shunt_budget_keep(mine, 0);
 }
 
-static int64_t waited_ms(struct shunt_share *s)
+static int64_t waited_ms(struct shunt_budget *s)
 {
   struct timespec a, b;
   clock_gettime(CLOCK_MONOTONIC, &a);
-  for (int round = 0; shunt_share_await(s, round); round++) {
+  for (int round = 0; shunt_budget_await(s, round); round++) {
   }
   clock_gettime(CLOCK_MONOTONIC, &b);
   return (b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000;
 }
 
 /* Those that answer are waited for, others once, nobody for what nobody keeps. */
-static void test_waiting(struct shunt_share *mine)
+static void test_waiting(struct shunt_budget *mine)
 {
   struct peer peer = peer_start();
   int64_t ms = waited_ms(mine);
   check(ms < 100, "where nobody keeps anything there is no wait: %lld ms", (long long)ms);
-  struct shunt_share *second = shunt_share_open(folder, uuid);
-  shunt_share_take(second, 100, BUDGET);
+  struct shunt_budget *second = shunt_budget_open(folder, uuid);
+  shunt_budget_take(second, 100, BUDGET);
   ms = waited_ms(mine);
   check(ms < 100, "nor where only this process does: %lld ms", (long long)ms);
-  shunt_share_close(second);
+  shunt_budget_close(second);
   tell(&peer, 't', 500);
   const pid_t helper = fork();
   if (helper == 0) {
@@ -169,7 +169,7 @@ static void test_waiting(struct shunt_share *mine)
   }
   ms = waited_ms(mine);
   waitpid(helper, NULL, 0);
-  check(ms >= 50 && shunt_share_others(mine) == 0, "one that answers is waited for: %lld ms",
+  check(ms >= 50 && shunt_budget_others(mine) == 0, "one that answers is waited for: %lld ms",
         (long long)ms);
   tell(&peer, 't', 500);
   ms = waited_ms(mine);
@@ -183,8 +183,8 @@ static void test_waiting(struct shunt_share *mine)
   nanosleep(&(struct timespec){1, 200000000}, NULL);
 }
 
-/* A seat of a process whose number another has by now: as if this one had begun later. */
-static void test_number_again(struct shunt_share *mine)
+/* A slot of a process whose number another has by now: as if this one had begun later. */
+static void test_number_again(struct shunt_budget *mine)
 {
   char name[96];
   struct peer peer = peer_start();
@@ -199,43 +199,43 @@ static void test_number_again(struct shunt_share *mine)
   const ssize_t n = fd >= 0 ? pread(fd, word, sizeof word, 0) : -1;
   int at = 0;
   while (at < 255 && word[at] != peer.pid) at++;
-  check(n == sizeof word && at < 255 && word[at + 1] > 0 && shunt_share_others(mine) == 800,
-        "a seat has the start of its process");
+  check(n == sizeof word && at < 255 && word[at + 1] > 0 && shunt_budget_others(mine) == 800,
+        "a slot has the start of its process");
   word[at + 1] -= 5;
-  check(pwrite(fd, &word[at + 1], 8, 8 * (at + 1)) == 8 && shunt_share_others(mine) == 0,
-        "a process of that number that began at another time has no seat");
+  check(pwrite(fd, &word[at + 1], 8, 8 * (at + 1)) == 8 && shunt_budget_others(mine) == 0,
+        "a process of that number that began at another time has no slot");
   close(fd);
   peer_end(&peer, 0);
 }
 
 /* One that ended, and that nobody has waited for. */
-static void test_unreaped(struct shunt_share *mine)
+static void test_unreaped(struct shunt_budget *mine)
 {
   struct peer peer = peer_start();
   tell(&peer, 't', 800);
   kill(peer.pid, SIGKILL);
   siginfo_t info;
   waitid(P_PID, (id_t)peer.pid, &info, WEXITED | WNOWAIT);
-  check(shunt_share_others(mine) == 0,
+  check(shunt_budget_others(mine) == 0,
         "what a killed process kept is free before it is waited for");
   peer_end(&peer, 0);
 }
 
-static void test_killed(struct shunt_share *mine)
+static void test_killed(struct shunt_budget *mine)
 {
   struct peer peer = peer_start();
   tell(&peer, 't', 800);
-  check(shunt_share_others(mine) == 800, "kept by another");
+  check(shunt_budget_others(mine) == 800, "kept by another");
   peer_end(&peer, SIGKILL);
-  check(shunt_share_others(mine) == 0, "what a killed process kept is free");
+  check(shunt_budget_others(mine) == 0, "what a killed process kept is free");
   for (int i = 0; i < 300; i++) {
     peer = peer_start();
     tell(&peer, 't', 1);
     peer_end(&peer, SIGKILL);
   }
   peer = peer_start();
-  check(tell(&peer, 't', 10) == 1 && shunt_share_others(mine) == 10,
-        "so are the seats of 300 killed ones");
+  check(tell(&peer, 't', 10) == 1 && shunt_budget_others(mine) == 10,
+        "so are the slots of 300 killed ones");
   peer_end(&peer, 0);
 }
 
@@ -249,15 +249,15 @@ static void test_crowd(void)
     pid[i] = fork();
     if (pid[i] != 0) continue;
     unsigned r = (unsigned)i + 1;
-    struct shunt_share *s = shunt_share_open(folder, uuid);
+    struct shunt_budget *s = shunt_budget_open(folder, uuid);
     int64_t kept = 0, most = 0;
     for (int round = 0; s && round < 20000; round++) {
       r = r * 1103515245 + 12345;
       const int64_t next = r >> 16 & 511;
       if (next <= kept) {
         kept = next;
-        shunt_share_keep(s, kept);
-      } else if (shunt_share_take(s, next, BUDGET))
+        shunt_budget_keep(s, kept);
+      } else if (shunt_budget_take(s, next, BUDGET))
         kept = next;
       most = kept > most ? kept : most;
     }
@@ -267,44 +267,44 @@ static void test_crowd(void)
   check(good == PROCESSES, "%d of %d processes in turn got something", good, PROCESSES);
 }
 
-static void test_fork(struct shunt_share *mine)
+static void test_fork(struct shunt_budget *mine)
 {
   int status;
-  shunt_share_take(mine, 700, BUDGET);
+  shunt_budget_take(mine, 700, BUDGET);
   struct peer peer = peer_start();
   fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
-    shunt_share_keep(mine, 1);
-    exit(shunt_share_allows(mine, BUDGET) == BUDGET ? 0 : 1);
+    shunt_budget_keep(mine, 1);
+    exit(shunt_budget_allows(mine, BUDGET) == BUDGET ? 0 : 1);
   }
   waitpid(child, &status, 0);
   check(status == 0 && tell(&peer, 'o', 0) == 700,
-        "a forked child has no seat, and takes none away");
+        "a forked child has no slot, and takes none away");
   peer_end(&peer, 0);
-  shunt_share_keep(mine, 0);
+  shunt_budget_keep(mine, 0);
 }
 
 static void test_refused(void)
 {
   char name[96] = "", target[64];
-  struct shunt_share *s = shunt_share_open("/nowhere", uuid);
+  struct shunt_budget *s = shunt_budget_open("/nowhere", uuid);
   check(!s, "no folder, no table");
-  s = shunt_share_open(folder, other_uuid);
+  s = shunt_budget_open(folder, other_uuid);
   char command[128];
   snprintf(command, sizeof command, "ls %s/*010204*", folder);
   FILE *f = popen(command, "r");
   if (f && fgets(name, sizeof name, f)) name[strcspn(name, "\n")] = 0;
   if (f) pclose(f);
-  shunt_share_close(s);
+  shunt_budget_close(s);
   check(s && name[0] && access(name, F_OK) != 0, "the last one takes the table away");
   snprintf(target, sizeof target, "%s/target", folder);
-  check(symlink(target, name) == 0 && !shunt_share_open(folder, other_uuid) &&
+  check(symlink(target, name) == 0 && !shunt_budget_open(folder, other_uuid) &&
             access(target, F_OK) != 0,
         "a link is not followed");
   unlink(name);
   const int fd = open(name, O_CREAT | O_RDWR, 0666);
-  check(fd >= 0 && fchmod(fd, 0666) == 0 && !shunt_share_open(folder, other_uuid),
+  check(fd >= 0 && fchmod(fd, 0666) == 0 && !shunt_budget_open(folder, other_uuid),
         "nor is a table trusted that others could write");
   close(fd);
   unlink(name);
@@ -314,7 +314,7 @@ int main(void)
 {
   signal(SIGPIPE, SIG_IGN);
   if (!mkdtemp(folder)) return 2;
-  struct shunt_share *mine = shunt_share_open(folder, uuid);
+  struct shunt_budget *mine = shunt_budget_open(folder, uuid);
   check(mine != NULL && files() == 1, "a table is laid");
   if (mine) {
     test_two(mine);
@@ -326,7 +326,7 @@ int main(void)
     test_crowd();
     test_fork(mine);
     test_refused();
-    shunt_share_close(mine);
+    shunt_budget_close(mine);
   }
   check(files() == 0, "and taken away");
   rmdir(folder);

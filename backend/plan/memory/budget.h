@@ -1,10 +1,10 @@
-/* share.h: one budget for the packed copies of all processes on a device.
+/* budget.h: one budget for the packed copies of all processes on a device.
 
    Ranks of a job share a GPU.  What they keep in all is to be within the budget that one of them
    would have.  So each tells the others what it keeps, in a table that they map:
 
      /dev/shm/shunt2-USER-PIDS-DEVICE     USER: number, PIDS: pid namespace, DEVICE: UUID
-     | asked | seat | seat | ..           a seat: process, its start | kept | wanted, until when
+     | asked | slot | slot | ..           a slot: process, its start | kept | wanted, until when
 
    A process may keep what the others neither keep nor want, and never less than an equal share of
    those who keep or want something; one that keeps more gives back in its next calls.  A new copy
@@ -19,42 +19,42 @@
    it, and by calls that may wait for the device, where the collective waits for the process that
    asks.)
 
-   The table belongs to a user and is trusted only if no other could have written it.  Seats of
+   The table belongs to a user and is trusted only if no other could have written it.  Slots of
    processes that ended are free, whoever has their number now.  The last process removes the file.
    Without a table (no /dev/shm, another container) a process is as if alone: it still keeps nothing
    where a twentieth of the device is not free.
 
    Thread-safe, no lock is held; no CUDA calls.  */
-#ifndef SHUNT_SHARE_H
-#define SHUNT_SHARE_H
+#ifndef SHUNT_BUDGET_H
+#define SHUNT_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct shunt_share;
+struct shunt_budget;
 
-/* A seat at the table of the device whose UUID these 16 bytes are, in this folder; NULL: none.
+/* A slot in the table of the device whose UUID these 16 bytes are, in this folder; NULL: none.
    Given back when the process ends; a forked child has none.  */
-struct shunt_share *shunt_share_open(const char *folder, const unsigned char uuid[16]);
-/* Gives the seat back. */
-void shunt_share_close(struct shunt_share *s);
+struct shunt_budget *shunt_budget_open(const char *folder, const unsigned char uuid[16]);
+/* Gives the slot back. */
+void shunt_budget_close(struct shunt_budget *s);
 
 /* Bytes that this process may keep now. */
-int64_t shunt_share_allows(struct shunt_share *s, int64_t budget);
+int64_t shunt_budget_allows(struct shunt_budget *s, int64_t budget);
 /* Announces that so much will be kept; false: the sum would pass the budget, nothing changed. */
-bool shunt_share_take(struct shunt_share *s, int64_t kept, int64_t budget);
+bool shunt_budget_take(struct shunt_budget *s, int64_t kept, int64_t budget);
 /* So much is kept from now on. */
-void shunt_share_keep(struct shunt_share *s, int64_t kept);
+void shunt_budget_keep(struct shunt_budget *s, int64_t kept);
 /* So much more was wanted and not to be had; the others hear of it. */
-void shunt_share_want(struct shunt_share *s, int64_t bytes);
+void shunt_budget_want(struct shunt_budget *s, int64_t bytes);
 /* All other processes are asked to let go; false: they keep nothing. */
-bool shunt_share_ask(struct shunt_share *s);
+bool shunt_budget_ask(struct shunt_budget *s);
 /* Asks in round 0, and waits 5 ms.  False: nobody need be waited for, or has been for long
    enough.  */
-bool shunt_share_await(struct shunt_share *s, int round);
+bool shunt_budget_await(struct shunt_budget *s, int round);
 /* What the others keep. */
-int64_t shunt_share_others(struct shunt_share *s);
+int64_t shunt_budget_others(struct shunt_budget *s);
 /* Has anybody wanted or asked since this was last asked?  A load and a comparison. */
-bool shunt_share_stirred(struct shunt_share *s);
+bool shunt_budget_stirred(struct shunt_budget *s);
 
 #endif

@@ -1,4 +1,4 @@
-#include "backend/cublas/opening.h"
+#include "backend/cublas/lazy_init.h"
 
 /* Microseconds, H200, CUDA 13.0, cuBLAS 13.1, cuSPARSE 12.6.3 (tests/bench/opening_costs.c,
    tests/bench/results/first-call.txt). */
@@ -19,44 +19,44 @@ static int64_t ns_of(double us)
   return (int64_t)(us < 1e12 ? us * 1e3 : 1e15);
 }
 
-void shunt_openings_start(struct shunt_openings *o, bool library_there)
+void shunt_lazy_start(struct shunt_lazy_init *o, bool library_there)
 {
-  atomic_store(&o->open, 0);
+  atomic_store(&o->ready, 0);
   atomic_store(&o->claimed, 0);
   atomic_store(&o->library_there, library_there);
   atomic_store(&o->original_ran, false);
-  for (int i = 0; i < SHUNT_OPENINGS; i++) atomic_store(&o->missed[i], 0);
+  for (int i = 0; i < SHUNT_LAZY_PARTS; i++) atomic_store(&o->missed[i], 0);
 }
 
-enum shunt_opening shunt_opening_of(shunt_type t, bool into_f32)
+enum shunt_lazy_part shunt_lazy_gemm(shunt_type t, bool into_f32)
 {
   switch (t) {
-  case SHUNT_F16: return into_f32 ? SHUNT_OPEN_F16_F32 : SHUNT_OPEN_F16;
-  case SHUNT_BF16: return into_f32 ? SHUNT_OPEN_BF16_F32 : SHUNT_OPEN_BF16;
-  default: return SHUNT_OPEN_F32;
+  case SHUNT_F16: return into_f32 ? SHUNT_LAZY_F16_F32 : SHUNT_LAZY_F16;
+  case SHUNT_BF16: return into_f32 ? SHUNT_LAZY_BF16_F32 : SHUNT_LAZY_BF16;
+  default: return SHUNT_LAZY_F32;
   }
 }
 
-double shunt_opening_us(const struct shunt_openings *o, enum shunt_opening x)
+double shunt_lazy_us(const struct shunt_lazy_init *o, enum shunt_lazy_part x)
 {
-  if (x == SHUNT_OPEN_COPIES)
+  if (x == SHUNT_LAZY_COPIES)
     return cost.pool - (atomic_load(&o->original_ran) ? 0 : cost.original);
   return cost.handle +
          (atomic_load(&o->library_there) ? cost.loaded * cost.answer : cost.library + cost.answer);
 }
 
-bool shunt_opening_missed(struct shunt_openings *o, enum shunt_opening x, double us, bool captured)
+bool shunt_lazy_missed(struct shunt_lazy_init *o, enum shunt_lazy_part x, double us, bool captured)
 {
   if (!(us > 0)) return false;
-  const int64_t now = ns_of(us * (captured ? SHUNT_OPENING_REPLAYS : 1));
+  const int64_t now = ns_of(us * (captured ? SHUNT_LAZY_REPLAYS : 1));
   const int64_t missed = atomic_fetch_add(&o->missed[x], now) + now;
-  if (missed < ns_of(shunt_opening_us(o, x))) return false;
-  return !(atomic_fetch_or(&o->claimed, shunt_opening_bit(x)) & shunt_opening_bit(x));
+  if (missed < ns_of(shunt_lazy_us(o, x))) return false;
+  return !(atomic_fetch_or(&o->claimed, shunt_lazy_bit(x)) & shunt_lazy_bit(x));
 }
 
-void shunt_opening_opened(struct shunt_openings *o, enum shunt_opening x)
+void shunt_lazy_done(struct shunt_lazy_init *o, enum shunt_lazy_part x)
 {
-  atomic_fetch_or(&o->claimed, shunt_opening_bit(x));
-  if (x != SHUNT_OPEN_COPIES) atomic_store(&o->library_there, true);
-  atomic_fetch_or_explicit(&o->open, shunt_opening_bit(x), memory_order_release);
+  atomic_fetch_or(&o->claimed, shunt_lazy_bit(x));
+  if (x != SHUNT_LAZY_COPIES) atomic_store(&o->library_there, true);
+  atomic_fetch_or_explicit(&o->ready, shunt_lazy_bit(x), memory_order_release);
 }

@@ -1,4 +1,4 @@
-/* test_openings.c: when the planner opens what is closed at first (backend/cublas/opening.h). */
+/* test_lazy_init.c: when the planner initializes what takes long (backend/cublas/lazy_init.h). */
 #include <math.h>
 #include <pthread.h>
 
@@ -7,13 +7,13 @@
 
 static const char *const f32_word =
     "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg12";
-enum { COPIES = 1 << SHUNT_OPEN_COPIES, F32 = 1 << SHUNT_OPEN_F32 };
+enum { COPIES = 1 << SHUNT_LAZY_COPIES, F32 = 1 << SHUNT_LAZY_F32 };
 
 /* `library` gains `us` over `direct`, and nothing is open. */
 static struct shunt_problem closed(double us)
 {
   const struct shunt_problem p = bound(f32_word);
-  shunt_openings_start(&context.openings, false);
+  shunt_lazy_start(&context.lazy, false);
   context.gemm = NULL;
   world.profiled = true;
   world.library_us = 10;
@@ -34,7 +34,7 @@ static int calls_until_open(const struct shunt_problem *p, uint32_t what, int mo
 static void test_opened_by_account(void)
 {
   struct shunt_problem p = closed(1000);
-  const double cost = shunt_opening_us(&context.openings, SHUNT_OPEN_F32);
+  const double cost = shunt_lazy_us(&context.lazy, SHUNT_LAZY_F32);
   const int first = calls_until_open(&p, F32, 1000);
   check(first == (int)ceil(cost / 1000), "opened by the call with which it would have paid: %d",
         first);
@@ -63,9 +63,9 @@ static void test_opened_in_capture(void)
 {
   struct shunt_problem p = closed(10);
   world.capturing = true;
-  const double cost = shunt_opening_us(&context.openings, SHUNT_OPEN_F32);
+  const double cost = shunt_lazy_us(&context.lazy, SHUNT_LAZY_F32);
   const int first = calls_until_open(&p, F32, 1000);
-  check(first == (int)ceil(cost / 10 / SHUNT_OPENING_REPLAYS),
+  check(first == (int)ceil(cost / 10 / SHUNT_LAZY_REPLAYS),
         "a captured call counts as its replays: opened by call %d", first);
 }
 
@@ -81,7 +81,7 @@ static void test_opened_copies(void)
   p = closed(0);
   world.wise = world.has_memory = true, world.pack_bytes = 100;
   world.packed_us = 5, world.direct_us = 100, world.original_us = 200, world.library_us = 500;
-  shunt_opening_original(&context.openings);
+  shunt_lazy_original_ran(&context.lazy);
   const int first = calls_until_open(&p, COPIES, 1000);
   check(first > 50 && world.made == 1,
         "where the original has run, copies are made when they pay: call %d", first);
@@ -94,10 +94,10 @@ static void test_opened_by_study(void)
   direct.study_bytes = study_bytes, direct.study = study;
   world.may_study = true, world.study_bytes = 100;
   world.direct_us = 10, world.original_us = 20, world.library_us = 500;
-  shunt_opening_original(&context.openings);
+  shunt_lazy_original_ran(&context.lazy);
   run(&p);
   check(world.studies == 0 && !world.opened, "no study where its memory has not been paid for");
-  world.direct_us = shunt_opening_us(&context.openings, SHUNT_OPEN_COPIES);
+  world.direct_us = shunt_lazy_us(&context.lazy, SHUNT_LAZY_COPIES);
   world.original_us = 2 * world.direct_us;
   run(&p);
   check(world.studies == 1 && world.opened == COPIES, "once the calls have taken as long, it is");
@@ -137,15 +137,15 @@ static void test_opened_by_force(void)
 
 /* ---- the accounts alone ------------------------------------------------------------------ */
 
-static struct shunt_openings shared;
+static struct shunt_lazy_init shared;
 static atomic_int told;
 
 static void *miss_often(void *unused)
 {
   for (int i = 0; i < 10000; i++)
-    if (shunt_opening_missed(&shared, SHUNT_OPEN_F16, 100, false)) {
+    if (shunt_lazy_missed(&shared, SHUNT_LAZY_F16, 100, false)) {
       atomic_fetch_add(&told, 1);
-      shunt_opening_opened(&shared, SHUNT_OPEN_F16);
+      shunt_lazy_done(&shared, SHUNT_LAZY_F16);
     }
   return unused;
 }
@@ -153,7 +153,7 @@ static void *miss_often(void *unused)
 static void test_threads(void)
 {
   pthread_t thread[4];
-  shunt_openings_start(&shared, false);
+  shunt_lazy_start(&shared, false);
   for (int i = 0; i < 4; i++) pthread_create(&thread[i], NULL, miss_often, NULL);
   for (int i = 0; i < 4; i++) pthread_join(thread[i], NULL);
   check(atomic_load(&told) == 1, "of four threads one opens: %d", atomic_load(&told));
@@ -161,26 +161,26 @@ static void test_threads(void)
 
 static void test_costs(void)
 {
-  struct shunt_openings o;
-  shunt_openings_start(&o, false);
-  const double f16 = shunt_opening_us(&o, SHUNT_OPEN_F16);
-  check(shunt_opening_us(&o, SHUNT_OPEN_COPIES) < 0, "the original's first product pays the pool");
-  shunt_opening_original(&o);
-  const double pool = shunt_opening_us(&o, SHUNT_OPEN_COPIES);
+  struct shunt_lazy_init o;
+  shunt_lazy_start(&o, false);
+  const double f16 = shunt_lazy_us(&o, SHUNT_LAZY_F16);
+  check(shunt_lazy_us(&o, SHUNT_LAZY_COPIES) < 0, "the original's first product pays the pool");
+  shunt_lazy_original_ran(&o);
+  const double pool = shunt_lazy_us(&o, SHUNT_LAZY_COPIES);
   check(pool > 0 && pool < f16 / 10, "unless that has run");
-  shunt_opening_opened(&o, SHUNT_OPEN_F32);
-  check(shunt_opening_us(&o, SHUNT_OPEN_F16) < f16 - 1e4 &&
-            shunt_openings_closed(&o, 1 << SHUNT_OPEN_F16),
+  shunt_lazy_done(&o, SHUNT_LAZY_F32);
+  check(shunt_lazy_us(&o, SHUNT_LAZY_F16) < f16 - 1e4 &&
+            shunt_lazy_pending(&o, 1 << SHUNT_LAZY_F16),
         "the library is opened once, its code is loaded for each type");
-  shunt_openings_start(&o, true);
-  check(shunt_opening_us(&o, SHUNT_OPEN_F16) < f16 - 1e4, "a program's own copy costs nothing");
-  check(!shunt_opening_missed(&o, SHUNT_OPEN_F32, 0, false) &&
-            !shunt_opening_missed(&o, SHUNT_OPEN_F32, -1e9, false),
+  shunt_lazy_start(&o, true);
+  check(shunt_lazy_us(&o, SHUNT_LAZY_F16) < f16 - 1e4, "a program's own copy costs nothing");
+  check(!shunt_lazy_missed(&o, SHUNT_LAZY_F32, 0, false) &&
+            !shunt_lazy_missed(&o, SHUNT_LAZY_F32, -1e9, false),
         "what gains nothing is not missed");
-  check(shunt_opening_missed(&o, SHUNT_OPEN_F32, INFINITY, true), "whatever the estimates say");
-  check(shunt_opening_of(SHUNT_F16, true) == SHUNT_OPEN_F16_F32 &&
-            shunt_opening_of(SHUNT_BF16, true) == SHUNT_OPEN_BF16_F32 &&
-            shunt_opening_of(SHUNT_F32, true) == shunt_opening_of(SHUNT_F32, false),
+  check(shunt_lazy_missed(&o, SHUNT_LAZY_F32, INFINITY, true), "whatever the estimates say");
+  check(shunt_lazy_gemm(SHUNT_F16, true) == SHUNT_LAZY_F16_F32 &&
+            shunt_lazy_gemm(SHUNT_BF16, true) == SHUNT_LAZY_BF16_F32 &&
+            shunt_lazy_gemm(SHUNT_F32, true) == shunt_lazy_gemm(SHUNT_F32, false),
         "by what they compute");
 }
 

@@ -1,4 +1,4 @@
-#include "backend/plan/memory/share.h"
+#include "backend/plan/memory/budget.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,12 +18,12 @@
 #include "backend/plan/fault.h"
 #include "backend/plan/fork.h"
 
-enum { SEATS = 128, WANTED_MS = 5000, RENEWED_MS = 200, ASKED_MS = 1000, PATH = 160 };
+enum { SLOTS = 128, WANTED_MS = 5000, RENEWED_MS = 200, ASKED_MS = 1000, PATH = 160 };
 /* Of waiting: rounds in all, and once nobody keeps anything more; how long nobody is waited for who
    has not answered.  */
 enum { ROUNDS = 60, ROUNDS_MORE = 10, ROUND_NS = 5000000, UNANSWERED_MS = 10000 };
 
-struct seat {
+struct slot {
   _Atomic int64_t process; /* 0: free */
   _Atomic int64_t started; /* its start, by the system's clock ticks: a number comes again */
   _Atomic int64_t kept, wanted;
@@ -34,25 +34,25 @@ struct table {
   _Atomic uint64_t asked_until; /* all copies are to go until then */
   _Atomic int64_t asker;
   _Atomic uint32_t stirs;
-  struct seat seat[SEATS];
+  struct slot slot[SLOTS];
 };
 
-struct shunt_share {
+struct shunt_budget {
   struct table *table;
-  struct seat *mine;
-  pid_t owner; /* a forked child has the mapping, and not the seat */
+  struct slot *mine;
+  pid_t owner; /* a forked child has the mapping, and not the slot */
   atomic_bool left;
   _Atomic uint32_t heard;
   _Atomic int64_t asked_for;     /* what the others kept when they were asked last */
   _Atomic int rounds;            /* how often they are waited for */
   _Atomic uint64_t silent_until; /* they have not answered: they are not waited for until then */
   char path[PATH];
-  struct shunt_share *next;
+  struct shunt_budget *next;
 };
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
-SHUNT_LOCK_SURVIVES_FORK(share, opening)
-static struct shunt_share *all;
+SHUNT_LOCK_SURVIVES_FORK(budget, opening)
+static struct shunt_budget *all;
 
 /* The same for all processes since the machine started. */
 static uint64_t now_ms(void)
@@ -124,7 +124,7 @@ static int64_t start_of(int64_t process)
   return at ? strtoll(at, NULL, 10) : -1;
 }
 
-static bool lives(const struct seat *s)
+static bool lives(const struct slot *s)
 {
   const int saved = errno;
   const int64_t process = atomic_load(&s->process), started = atomic_load(&s->started);
@@ -133,12 +133,12 @@ static bool lives(const struct seat *s)
   return now != 0 && (now < 0 || started < 0 || now == started);
 }
 
-/* A free seat, or that of a process that ended; with the file locked. */
-static struct seat *sit_down(struct table *t)
+/* A free slot, or that of a process that ended; with the file locked. */
+static struct slot *take_slot(struct table *t)
 {
   const int64_t me = getpid(), started = start_of(me);
-  for (int i = 0; i < SEATS; i++) {
-    struct seat *s = &t->seat[i];
+  for (int i = 0; i < SLOTS; i++) {
+    struct slot *s = &t->slot[i];
     if (lives(s)) continue; /* ours: of another context */
     atomic_store(&s->kept, 0);
     atomic_store(&s->wanted, 0);
@@ -149,7 +149,7 @@ static struct seat *sit_down(struct table *t)
   return NULL;
 }
 
-static bool map(struct shunt_share *s)
+static bool map(struct shunt_budget *s)
 {
   const int saved = errno;
   const int fd = SHUNT_TRY_OR(-1, open_locked(s->path));
@@ -159,7 +159,7 @@ static bool map(struct shunt_share *s)
     memory = mmap(NULL, sizeof *s->table, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory != MAP_FAILED) {
     s->table = memory;
-    s->mine = sit_down(s->table);
+    s->mine = take_slot(s->table);
     atomic_store(&s->heard, atomic_load(&s->table->stirs));
     if (!s->mine) munmap(memory, sizeof *s->table);
   }
@@ -168,9 +168,9 @@ static bool map(struct shunt_share *s)
   return s->mine != NULL;
 }
 
-struct shunt_share *shunt_share_open(const char *folder, const unsigned char uuid[16])
+struct shunt_budget *shunt_budget_open(const char *folder, const unsigned char uuid[16])
 {
-  struct shunt_share *s = SHUNT_TRY_OR(NULL, calloc(1, sizeof *s));
+  struct shunt_budget *s = SHUNT_TRY_OR(NULL, calloc(1, sizeof *s));
   if (!s) return NULL;
   s->owner = getpid();
   if (!name_it(s->path, folder, uuid) || !map(s)) {
@@ -185,7 +185,7 @@ struct shunt_share *shunt_share_open(const char *folder, const unsigned char uui
 }
 
 /* Leaves the table; the last one takes it away. */
-static void leave(struct shunt_share *s)
+static void leave(struct shunt_budget *s)
 {
   bool last = true;
   if (s->owner != getpid() || atomic_exchange(&s->left, true)) return;
@@ -193,16 +193,16 @@ static void leave(struct shunt_share *s)
   atomic_store(&s->mine->kept, 0);
   atomic_store(&s->mine->wanted, 0);
   atomic_store(&s->mine->process, 0);
-  for (int i = 0; i < SEATS; i++) last = last && !lives(&s->table->seat[i]);
+  for (int i = 0; i < SLOTS; i++) last = last && !lives(&s->table->slot[i]);
   if (fd >= 0 && last) unlink(s->path);
   if (fd >= 0) close_locked(fd);
 }
 
-void shunt_share_close(struct shunt_share *s)
+void shunt_budget_close(struct shunt_budget *s)
 {
   if (!s) return;
   pthread_mutex_lock(&opening);
-  for (struct shunt_share **p = &all; *p; p = &(*p)->next)
+  for (struct shunt_budget **p = &all; *p; p = &(*p)->next)
     if (*p == s) {
       *p = s->next;
       break;
@@ -216,7 +216,7 @@ void shunt_share_close(struct shunt_share *s)
 /* Calls may still be under way in other threads: the mappings stay. */
 __attribute__((destructor)) static void leave_all(void)
 {
-  for (struct shunt_share *s = all; s; s = s->next) leave(s);
+  for (struct shunt_budget *s = all; s; s = s->next) leave(s);
 }
 
 /* ---- what is kept -------------------------------------------------------------------------- */
@@ -226,23 +226,23 @@ struct others {
   int claimants;
 };
 
-/* A process that ended may still stand there; it is cleared away.  `elsewhere`: without other seats
+/* A process that ended may still stand there; it is cleared away.  `elsewhere`: without other slots
    of this process, of another context or library.  */
-static struct others look_around(struct shunt_share *s, bool elsewhere)
+static struct others look_around(struct shunt_budget *s, bool elsewhere)
 {
   struct others o = {0};
   const uint64_t now = now_ms();
-  for (int i = 0; i < SEATS; i++) {
-    struct seat *seat = &s->table->seat[i];
-    const int64_t process = atomic_load(&seat->process);
-    if (seat == s->mine || process == 0 || (elsewhere && process == s->owner)) continue;
-    int64_t kept = atomic_load(&seat->kept);
-    const int64_t wanted = atomic_load(&seat->until) > now ? atomic_load(&seat->wanted) : 0;
+  for (int i = 0; i < SLOTS; i++) {
+    struct slot *slot = &s->table->slot[i];
+    const int64_t process = atomic_load(&slot->process);
+    if (slot == s->mine || process == 0 || (elsewhere && process == s->owner)) continue;
+    int64_t kept = atomic_load(&slot->kept);
+    const int64_t wanted = atomic_load(&slot->until) > now ? atomic_load(&slot->wanted) : 0;
     if (kept <= 0 && wanted <= 0) continue;
-    if (!lives(seat)) {
-      /* But for what another has begun to keep on that seat. */
-      atomic_compare_exchange_strong(&seat->kept, &kept, 0);
-      atomic_store(&seat->wanted, 0);
+    if (!lives(slot)) {
+      /* But for what another has begun to keep on that slot. */
+      atomic_compare_exchange_strong(&slot->kept, &kept, 0);
+      atomic_store(&slot->wanted, 0);
       continue;
     }
     o.kept += kept;
@@ -252,29 +252,29 @@ static struct others look_around(struct shunt_share *s, bool elsewhere)
   return o;
 }
 
-static bool is_seated(const struct shunt_share *s)
+static bool has_slot(const struct shunt_budget *s)
 {
   return !atomic_load(&s->left) && s->owner == getpid();
 }
 
-static bool is_asked(const struct shunt_share *s)
+static bool is_asked(const struct shunt_budget *s)
 {
   return atomic_load(&s->table->asked_until) > now_ms() &&
          atomic_load(&s->table->asker) != (int64_t)s->owner;
 }
 
-int64_t shunt_share_allows(struct shunt_share *s, int64_t budget)
+int64_t shunt_budget_allows(struct shunt_budget *s, int64_t budget)
 {
-  if (!is_seated(s)) return budget;
+  if (!has_slot(s)) return budget;
   if (is_asked(s)) return 0;
   const struct others o = look_around(s, false);
   const int64_t equal = budget / (o.claimants + 1), rest = budget - o.kept - o.wanted;
   return rest > equal ? rest : equal;
 }
 
-bool shunt_share_take(struct shunt_share *s, int64_t kept, int64_t budget)
+bool shunt_budget_take(struct shunt_budget *s, int64_t kept, int64_t budget)
 {
-  if (!is_seated(s)) return true;
+  if (!has_slot(s)) return true;
   const int64_t before = atomic_exchange(&s->mine->kept, kept);
   if (look_around(s, false).kept + kept <= budget) {
     atomic_store(&s->mine->wanted, 0);
@@ -284,29 +284,29 @@ bool shunt_share_take(struct shunt_share *s, int64_t kept, int64_t budget)
   return false;
 }
 
-void shunt_share_keep(struct shunt_share *s, int64_t kept)
+void shunt_budget_keep(struct shunt_budget *s, int64_t kept)
 {
-  if (is_seated(s)) atomic_store(&s->mine->kept, kept);
+  if (has_slot(s)) atomic_store(&s->mine->kept, kept);
 }
 
-void shunt_share_want(struct shunt_share *s, int64_t bytes)
+void shunt_budget_want(struct shunt_budget *s, int64_t bytes)
 {
   const uint64_t now = now_ms();
-  if (!is_seated(s)) return;
+  if (!has_slot(s)) return;
   atomic_store(&s->mine->wanted, bytes);
   if (atomic_load(&s->mine->until) > now + WANTED_MS - RENEWED_MS) return; /* they have heard */
   atomic_store(&s->mine->until, now + WANTED_MS);
   atomic_fetch_add(&s->table->stirs, 1);
 }
 
-int64_t shunt_share_others(struct shunt_share *s)
+int64_t shunt_budget_others(struct shunt_budget *s)
 {
-  return is_seated(s) ? look_around(s, false).kept : 0;
+  return has_slot(s) ? look_around(s, false).kept : 0;
 }
 
-bool shunt_share_ask(struct shunt_share *s)
+bool shunt_budget_ask(struct shunt_budget *s)
 {
-  if (!is_seated(s) || look_around(s, true).kept == 0) return false;
+  if (!has_slot(s) || look_around(s, true).kept == 0) return false;
   atomic_store(&s->table->asker, (int64_t)s->owner);
   atomic_store(&s->table->asked_until, now_ms() + ASKED_MS);
   atomic_fetch_add(&s->table->stirs, 1);
@@ -314,19 +314,19 @@ bool shunt_share_ask(struct shunt_share *s)
 }
 
 /* Asks; false: there is nobody to wait for. */
-static bool begin_waiting(struct shunt_share *s, int64_t others)
+static bool begin_waiting(struct shunt_budget *s, int64_t others)
 {
   const bool silent =
       atomic_load(&s->silent_until) > now_ms() && others >= atomic_load(&s->asked_for);
-  if (!shunt_share_ask(s) || silent) return false;
+  if (!shunt_budget_ask(s) || silent) return false;
   atomic_store(&s->asked_for, others);
   atomic_store(&s->rounds, ROUNDS);
   return true;
 }
 
-bool shunt_share_await(struct shunt_share *s, int round)
+bool shunt_budget_await(struct shunt_budget *s, int round)
 {
-  if (!is_seated(s)) return false;
+  if (!has_slot(s)) return false;
   const int64_t others = look_around(s, true).kept;
   if (round == 0 && !begin_waiting(s, others)) return false;
   /* What they have let go of is on its way back. */
@@ -341,7 +341,7 @@ bool shunt_share_await(struct shunt_share *s, int round)
   return true;
 }
 
-bool shunt_share_stirred(struct shunt_share *s)
+bool shunt_budget_stirred(struct shunt_budget *s)
 {
   const uint32_t stirs = atomic_load_explicit(&s->table->stirs, memory_order_relaxed);
   if (stirs == atomic_load_explicit(&s->heard, memory_order_relaxed)) return false;

@@ -1,5 +1,6 @@
-/* test_room.c: what workspaces may take of a device of 64 MiB, the runtime being the test's own. */
-#include "backend/plan/memory/room.h"
+/* test_workspace_limit.c: what workspaces may take of a device of 64 MiB, on a runtime of the
+   test's own.  */
+#include "backend/plan/memory/workspace_limit.h"
 
 #include <cuda_runtime_api.h>
 
@@ -28,8 +29,8 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode
 /* As if the last reading were long ago. */
 static bool holds(size_t bytes)
 {
-  struct shunt_room r = {0};
-  return shunt_room_holds(&r, bytes);
+  struct shunt_workspace_limit r = {0};
+  return shunt_workspace_limit_allows(&r, bytes);
 }
 
 int main(void)
@@ -43,14 +44,14 @@ int main(void)
   available = (size_t)1 * MIB;
   check(!holds(2 * MIB), "nor what is not there");
 
-  struct shunt_room r = {0};
+  struct shunt_workspace_limit r = {0};
   available = (size_t)64 * MIB, readings = 0;
   bool all = true;
-  for (int i = 0; i < 1000; i++) all = all && shunt_room_holds(&r, 2 * MIB);
+  for (int i = 0; i < 1000; i++) all = all && shunt_workspace_limit_allows(&r, 2 * MIB);
   check(all && readings >= 1 && readings < 100, "%d readings for 1000 answers", readings);
   available = 0;
   r.read_ms -= 1000;
-  check(!shunt_room_holds(&r, 2 * MIB), "memory that went is noticed");
+  check(!shunt_workspace_limit_allows(&r, 2 * MIB), "memory that went is noticed");
   fails = true;
   check(!holds(2 * MIB), "a device that does not say has none");
   return check_finish();

@@ -1,0 +1,231 @@
+/* test_cache_memory.c: which copies of the cache make room for which, and when they are given back:
+   to the program, and to other processes.  */
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backend/plan/memory/budget.h"
+#include "tests/unit/plan/cache_calls.h"
+
+/* Copies that nobody uses make room first, though calls with their matrix go on. */
+static void test_room(void)
+{
+  const struct shunt_key other = key_of(1);
+  struct shunt_lookup l;
+  open_cache(3 * 1256); /* three copies of 1000 bytes and their headers */
+  call(NULL, &l);
+  pack(&formats[0]);
+  pack(&formats[1]);
+  for (int i = 0; i < 40; i++) call(&formats[0], &l);
+  for (int i = 0; i < 2; i++)
+    check(pack_of(&other, &formats[i], 1000, 2) == SHUNT_OK, "copy %d of another matrix has room",
+          i);
+  check(call(&formats[0], &l) && !call(&formats[1], &l), "an idle copy's");
+  close_cache();
+}
+
+/* Matrices in turn, more than fit: those that are packed stay, and run at their speed. */
+static void test_turns(void)
+{
+  enum { MATRICES = 100, FIT = 40, ROUNDS = 50 };
+  struct shunt_lookup l;
+  int hits[ROUNDS] = {0}, makes = 0;
+  open_cache(FIT * 1256);
+  for (int round = 0; round < ROUNDS; round++)
+    for (int i = 0; i < MATRICES; i++) {
+      const struct shunt_key k = key_of(i);
+      if (call_of(&k, formats, 10, &l))
+        hits[round]++;
+      else if (l.pack_wise && pack_of(&k, formats, 1000, 10) == SHUNT_OK)
+        makes++;
+    }
+  check(hits[5] == FIT && hits[ROUNDS - 1] == FIT && makes <= FIT + 5,
+        "%d of %d matrices in turn keep their copies (%d, %d used; %d made)", FIT, MATRICES,
+        hits[5], hits[ROUNDS - 1], makes);
+  const struct shunt_key worthy = key_of(MATRICES);
+  call_of(&worthy, formats, 1000, &l);
+  call_of(&worthy, formats, 1000, &l);
+  check(pack_of(&worthy, formats, 1000, 1000) == SHUNT_OK && call_of(&worthy, formats, 1000, &l),
+        "one that saves a hundred times as much takes the place of one of them");
+  const struct shunt_key large = key_of(MATRICES + 1);
+  call_of(&large, formats, 30, &l);
+  check(pack_of(&large, formats, 20 * 1256 - 256, 30) != SHUNT_OK,
+        "not one that saves three times as much, on twenty times the memory");
+  close_cache();
+}
+
+/* A copy that takes the place of many does not look at each once for each. */
+static void test_way(void)
+{
+  enum { MANY = 2000 };
+  const struct shunt_key large = key_of(MANY);
+  struct shunt_lookup l;
+  open_cache(MANY * 1256);
+  for (int i = 0; i < MANY; i++) {
+    const struct shunt_key k = key_of(i);
+    call_of(&k, NULL, 0, &l);
+    if (pack_of(&k, formats, 1000, 1) != SHUNT_OK) check(0, "copy %d has room", i);
+  }
+  for (int i = 0; i < 2; i++) call_of(&large, NULL, 0, &l);
+  busy = true; /* what is given back is on its way */
+  queries = 0;
+  check(pack_of(&large, formats, MANY / 2 * 1256 - 256, 1e9) == SHUNT_OK, "a large copy has room");
+  check(allocated == MANY / 2 + 1, "that of %d small ones (%d stay)", MANY / 2, allocated - 1);
+  check(queries < 4 * MANY, "after %d questions", queries);
+  const struct shunt_key larger = key_of(MANY + 1);
+  for (int i = 0; i < 2; i++) call_of(&larger, NULL, 0, &l);
+  check(pack_of(&larger, formats, MANY * 1256 - 256, 3e6) != SHUNT_OK && allocated == MANY / 2 + 1,
+        "where those that may go are not enough, none goes");
+  available = 0;
+  queries = 0;
+  shunt_cache_relieve(cache);
+  check(allocated == 0 && queries < 4 * MANY, "all are given back after %d questions", queries);
+  available = (size_t)1 << 40;
+  busy = false;
+  close_cache();
+}
+
+/* Memory is looked at by the clock of all matrices. */
+static void test_relief(void)
+{
+  struct shunt_lookup l;
+  int wanted = 0;
+  open_cache(1 << 20);
+  for (int i = 0; i < 4096; i++) {
+    const struct shunt_key k = key_of(i % 3000);
+    call_of(&k, NULL, 0, &l);
+    if (!shunt_cache_wants_relief(cache)) continue;
+    wanted++;
+    shunt_cache_relieve(cache);
+  }
+  check(wanted == 4, "3000 matrices in turn: relief is wanted %d times in 4096 calls", wanted);
+  close_cache();
+}
+
+/* Uses that wait for what the program does next must not hold its allocation up. */
+static void test_stuck(void)
+{
+  struct shunt_lookup l;
+  open_cache(1 << 20);
+  call(NULL, &l);
+  pack(&formats[0]);
+  busy = true;
+  synchronized = 0;
+  check(shunt_cache_release_all(cache) > 0 && synchronized == 0,
+        "what does not come back is not waited for without end");
+  busy = false;
+  close_cache();
+}
+
+static void test_memory(void)
+{
+  struct shunt_key k = key_of(1), other = key_of(2);
+  struct shunt_lookup l;
+  char *memory = malloc(4096);
+  open_cache(1 << 20);
+  k.columns = memory + 100;
+  for (int i = 0; i < 2; i++) call_of(&k, NULL, 0, &l), call_of(&other, NULL, 0, &l);
+  pack_of(&k, formats, 1000, 1);
+  pack_of(&other, formats, 1000, 1);
+  shunt_cache_forget_range(cache, memory, 4096);
+  check(!call_of(&k, formats, 1, &l) && l.calls == 1 && allocated == 1,
+        "a matrix whose memory is freed is forgotten, and its copy freed");
+  check(call_of(&other, formats, 1, &l), "no other");
+  available = (size_t)1 << 30; /* a thousandth of the device */
+  shunt_cache_relieve(cache);
+  check(!call_of(&other, formats, 1, &l) && allocated == 0, "when memory runs short copies go");
+  check(pack_of(&other, formats, 1000, 1) == SHUNT_E_MEMORY, "and none are made");
+  available = (size_t)1 << 40;
+  for (int i = 0; i < 100; i++) call_of(&other, NULL, 0, &l);
+  check(pack_of(&other, formats, 1000, 1) == SHUNT_OK, "until there is some again");
+  shunt_cache_look_up(cache, &other, &l);
+  check(shunt_cache_release_all(cache) == 0, "a copy that a call holds is not taken away");
+  shunt_lookup_release(cache, &l);
+  check(shunt_cache_release_all(cache) > 0 && allocated == 0, "all others are");
+  free(memory);
+  close_cache();
+
+  check(shunt_cache_make(&cache, NULL, 2 * 1256, 4 * 1256) == SHUNT_OK, "a cache with two limits");
+  allocated = 0;
+  for (int i = 0; i < 4; i++) {
+    const struct shunt_key each = key_of(10 + i);
+    call_of(&each, NULL, 0, &l);
+    check(pack_of(&each, formats, 1000, 1) == SHUNT_OK, "copy %d while most memory is free", i);
+  }
+  available = (size_t)1 << 38; /* a quarter of the device */
+  shunt_cache_relieve(cache);
+  check(allocated == 2, "two of them go when others need memory");
+  available = (size_t)1 << 40;
+  close_cache();
+}
+
+/* Another process keeps so much, until the pipe is closed.  -1: it could not begin. */
+static pid_t keep_elsewhere(const char *folder, int64_t bytes, int64_t budget, int *pipe_end)
+{
+  static const unsigned char uuid[16] = {7};
+  int go[2], ready[2];
+  char c;
+  if (pipe(go) || pipe(ready)) return -1;
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    struct shunt_budget *s = shunt_budget_open(folder, uuid);
+    close(go[1]);
+    const bool took = s && shunt_budget_take(s, bytes, budget) && write(ready[1], "", 1) == 1;
+    while (read(go[0], &c, 1) > 0) shunt_budget_want(s, 1000);
+    exit(!took);
+  }
+  close(go[0]), close(ready[1]);
+  const bool began = read(ready[0], &c, 1) == 1;
+  close(ready[0]);
+  *pipe_end = go[1];
+  return began ? child : -1;
+}
+
+/* Room for three copies, in all processes. */
+static void test_shared(void)
+{
+  static const unsigned char uuid[16] = {7};
+  char folder[] = "/tmp/shunt-cache-XXXXXX";
+  const int64_t budget = 3 * 1256;
+  struct shunt_lookup l;
+  int end = -1;
+  struct shunt_budget *shared = mkdtemp(folder) ? shunt_budget_open(folder, uuid) : NULL;
+  check(shared != NULL, "a budget for all processes");
+  open_cache(budget);
+  shunt_cache_share(cache, shared);
+  call(NULL, &l);
+  pid_t other = keep_elsewhere(folder, 2 * 1256, budget, &end);
+  check(other > 0 && pack(&formats[0]) == SHUNT_OK, "what another process leaves");
+  check(pack(&formats[1]) == SHUNT_E_MEMORY && allocated == 1, "and no more");
+  check(!shunt_cache_wants_relief(cache) || !shunt_cache_wants_relief(cache),
+        "one's own want is heard once");
+  close(end);
+  waitpid(other, NULL, 0);
+  for (int i = 0; i < 100; i++) call(&formats[0], &l);
+  check(pack(&formats[1]) == SHUNT_OK && allocated == 2, "when it ends there is room");
+  other = keep_elsewhere(folder, 1256, budget, &end);
+  check(write(end, "", 1) == 1, "another wants something");
+  for (int i = 0; i < 1000 && !shunt_cache_wants_relief(cache); i++)
+    nanosleep(&(struct timespec){0, 10000000}, NULL);
+  shunt_cache_relieve(cache);
+  check(allocated == 1, "and gets what is above an equal share: %d copies left", allocated);
+  close(end);
+  waitpid(other, NULL, 0);
+  close_cache();
+  shunt_budget_close(shared);
+  rmdir(folder);
+}
+
+int main(void)
+{
+  test_room();
+  test_shared();
+  test_turns();
+  test_way();
+  test_relief();
+  test_stuck();
+  test_memory();
+  return check_finish();
+}

@@ -1,0 +1,230 @@
+/* test_cost_sddmm.c: what SDDMM is expected to take by each route and by cuSPARSE, against what it
+   took on an H200, and which calls the routes leave to others for it.  */
+#include "tests/unit/plan/cost_cases.h"
+
+/* The same for SDDMM, B by row: inner dimension, us of `csr` with its copy of B, of cuSPARSE. */
+static void test_sddmm_cost_fits(void)
+{
+  static const struct {
+    const char *matrix;
+    int64_t rows, nnz, longest, inner;
+    shunt_type type;
+    double by_rows, by_original;
+  } measured[] = {
+      {"opt1", 15449, 1930655, 243, 32, SHUNT_F32, 34.0, 43.8},
+      {"opt1", 15449, 1930655, 243, 128, SHUNT_F64, 176.6, 293},
+      {"cfd1", 70656, 1828364, 33, 128, SHUNT_F32, 136.8, 443},
+      {"rajat16", 94294, 641159, 28755, 32, SHUNT_F32, 27.2, 1133},
+      {"delaunay_n16", 65536, 393150, 17, 32, SHUNT_F64, 32.8, 99.2},
+      {"p2p-Gnutella31", 62586, 147892, 78, 128, SHUNT_F32, 47.4, 130},
+  };
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    const int64_t n = measured[i].rows, k = measured[i].inner;
+    const shunt_type t = measured[i].type;
+    struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
+    const struct shunt_profile f = {
+        .rows = n, .nnz = measured[i].nnz, .longest_row = measured[i].longest};
+    p.sddmm.a = (struct shunt_dense){n, k, k, 1, NULL, t};
+    p.sddmm.b = (struct shunt_dense){k, n, n, 1, NULL, t};
+    p.sddmm.c = (struct shunt_csr){
+        .rows = n, .cols = n, .nnz = measured[i].nnz, .index_type = SHUNT_I32, .value_type = t};
+    double rows = shunt_cost_csr_sddmm(&p.sddmm, &f, &h200);
+    double original = shunt_cost_original(&p, &f, &h200);
+    check(within(rows, measured[i].by_rows) < 1.3, "%s, K = %d: rows %.1f us, measured %.1f",
+          measured[i].matrix, (int)k, rows, measured[i].by_rows);
+    check(within(original, measured[i].by_original) < 2,
+          "%s, K = %d: cuSPARSE %.1f us, measured %.1f", measured[i].matrix, (int)k, original,
+          measured[i].by_original);
+    check(rows < original, "%s, K = %d: taken", measured[i].matrix, (int)k);
+  }
+}
+
+/* SDDMM in one kernel, 4096 x 4096, f16. */
+static void test_sampled_on_the_chip(void)
+{
+  static const struct {
+    int64_t inner;
+    double density, us;
+  } measured[] = {{64, 0.1, 16.9},  {128, 0.1, 18.5}, {256, 0.05, 18.6}, {256, 0.1, 21.1},
+                  {256, 0.2, 24.7}, {512, 0.1, 28.5}, {1024, 0.1, 48.5}};
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    const int64_t n = 4096, k = measured[i].inner;
+    struct shunt_sddmm s = {.compute = SHUNT_F32};
+    s.a = (struct shunt_dense){n, k, k, 1, NULL, SHUNT_F16};
+    s.b = (struct shunt_dense){k, n, 1, k, NULL, SHUNT_F16};
+    s.c = (struct shunt_csr){.rows = n,
+                             .cols = n,
+                             .index_type = SHUNT_I32,
+                             .nnz = (int64_t)(measured[i].density * (double)(n * n)),
+                             .value_type = SHUNT_F16};
+    const double us = shunt_cost_dense_sddmm(&s, &h200);
+    check(within(us, measured[i].us) < 1.08, "SDDMM on the chip, K = %d: %.1f us, measured %.1f",
+          (int)k, us, measured[i].us);
+  }
+}
+
+/* SDDMM by `vector` where all rows are equal in groups of `height`, and no larger ones are. */
+static enum shunt_reason sddmm_by_vector(int height)
+{
+  struct shunt_context e = {.machine = h200};
+  const int64_t rows = 4096, inner = 128;
+  struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
+  struct shunt_profile f = {.rows = rows, .nnz = 60 * rows, .longest_row = 60};
+  for (int v = 0; v < 3; v++) {
+    f.groups_nonempty[v] = rows / (8 >> v);
+    f.groups_equal[v] = 8 >> v <= height ? f.groups_nonempty[v] : 0;
+  }
+  p.sddmm.a = (struct shunt_dense){rows, inner, inner, 1, NULL, SHUNT_F32};
+  p.sddmm.b = (struct shunt_dense){inner, rows, 1, inner, NULL, SHUNT_F32};
+  p.sddmm.c = (struct shunt_csr){
+      .rows = rows, .cols = rows, .nnz = f.nnz, .index_type = SHUNT_I32, .value_type = SHUNT_F32};
+  p.sddmm.compute = SHUNT_F32;
+  const struct shunt_call c = {
+      .problem = &p, .context = &e, .profile = &f, .workspace_bytes = (size_t)1 << 30};
+  double us = 0;
+  return shunt_route_at(shunt_route_index("vector"))->expect(&c, &us).reason;
+}
+
+/* Other groups go entry by entry: 606 us for pkustk06, which has pairs, where `csr` takes 49. */
+static void test_vector_wants_eights(void)
+{
+  check(sddmm_by_vector(2) == SHUNT_R_PATTERN, "vector leaves SDDMM on pairs of rows alone");
+  check(sddmm_by_vector(4) == SHUNT_R_PATTERN, "and on fours");
+  check(sddmm_by_vector(8) == SHUNT_FITS, "and takes eights");
+}
+
+/* Rows in threes are alike in two of three aligned pairs; those of most matrices are in none. */
+static void test_alike_rows_are_chosen(void)
+{
+  struct shunt_profile f = {
+      .rows = 20685, .nnz = 2454957, .groups_nonempty = {0, 0, 3000}, .groups_equal = {0, 0, 2000}};
+  check(shunt_choose_csr_alike(&f), "rows in threes are taken together");
+  f.groups_equal[2] = 300;
+  check(!shunt_choose_csr_alike(&f), "where one pair in ten is alike they are not");
+  f.groups_equal[2] = 3000;
+  f.nnz = 200000, f.rows = 2000;
+  check(!shunt_choose_csr_alike(&f), "nor where the rows are few");
+  f.nnz = 2000000, f.rows = 44609;
+  check(!shunt_choose_csr_alike(&f), "or short");
+  check(!shunt_choose_csr_alike(NULL), "nor where nobody looked");
+}
+
+/* SDDMM of layers in f16 (tests/bench/results/dlmc-sddmm.json, sddmm.json) by `csr` and cuSPARSE,
+   and one whose figures took no part in the fit: 2048 x 4608. */
+static void test_sddmm_of_layers(void)
+{
+  static const struct {
+    int64_t rows, cols, nnz, inner;
+    bool by_row;
+    double by_csr, by_original;
+  } measured[] = {
+      {2048, 4608, 943718, 64, true, 24, 58},      {8192, 256, 104856, 128, true, 9.5, 29.2},
+      {16384, 1024, 335544, 64, true, 11.7, 35.9}, {4096, 512, 41936, 256, true, 8.5, 33.5},
+      {4096, 4096, 1677722, 256, true, 104, 423},  {4096, 4096, 1677722, 256, false, 94.5, 80.2}};
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    const int64_t m = measured[i].rows, n = measured[i].cols, k = measured[i].inner;
+    const bool by_row = measured[i].by_row;
+    struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
+    p.sddmm.a = (struct shunt_dense){m, k, k, 1, NULL, SHUNT_F16};
+    p.sddmm.b = (struct shunt_dense){k, n, by_row ? n : 1, by_row ? 1 : k, NULL, SHUNT_F16};
+    p.sddmm.c = (struct shunt_csr){.rows = m,
+                                   .cols = n,
+                                   .nnz = measured[i].nnz,
+                                   .index_type = SHUNT_I32,
+                                   .value_type = SHUNT_F16};
+    const double csr = shunt_cost_csr_sddmm(&p.sddmm, NULL, &h200);
+    const double original = shunt_cost_original(&p, NULL, &h200);
+    check(within(csr, measured[i].by_csr) < 1.2, "%d x %d, K = %d: csr %.1f us, measured %.1f",
+          (int)m, (int)n, (int)k, csr, measured[i].by_csr);
+    check((csr < original) == (measured[i].by_csr < measured[i].by_original),
+          "%d x %d, K = %d: csr %.1f, cuSPARSE %.1f us in the order measured", (int)m, (int)n,
+          (int)k, csr, original);
+  }
+}
+
+/* SDDMM by `vector`, 4096 x 4096 of 8x1 vectors, a tenth, f16: a B by row is copied first. */
+static void test_vector_copies_operands(void)
+{
+  static const struct {
+    int64_t inner;
+    double by_column, by_row;
+  } measured[] = {{256, 21.2, 25.5}, {512, 35.2, 43.2}, {1024, 61.9, 75.8}};
+  struct shunt_context e = {.machine = h200};
+  const int64_t n = 4096, nnz = n * n / 10;
+  struct shunt_profile f = {.rows = n, .nnz = nnz, .longest_row = 480};
+  for (int v = 0; v < 3; v++) f.groups_nonempty[v] = f.groups_equal[v] = n / (8 >> v);
+  for (unsigned i = 0; i < 2 * sizeof measured / sizeof measured[0]; i++) {
+    const int64_t k = measured[i / 2].inner;
+    const bool by_row = i % 2;
+    struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
+    p.sddmm.a = (struct shunt_dense){n, k, k, 1, NULL, SHUNT_F16};
+    p.sddmm.b = (struct shunt_dense){k, n, by_row ? n : 1, by_row ? 1 : k, NULL, SHUNT_F16};
+    p.sddmm.c = (struct shunt_csr){
+        .rows = n, .cols = n, .nnz = nnz, .index_type = SHUNT_I32, .value_type = SHUNT_F16};
+    p.sddmm.compute = SHUNT_F32;
+    const struct shunt_call c = {
+        .problem = &p, .context = &e, .profile = &f, .workspace_bytes = (size_t)1 << 30};
+    double us = 0;
+    shunt_route_at(shunt_route_index("vector"))->expect(&c, &us);
+    const double took = by_row ? measured[i / 2].by_row : measured[i / 2].by_column;
+    check(within(us, took) < 1.15, "SDDMM by vector, K = %d, B by %s: %.1f us, measured %.1f",
+          (int)k, by_row ? "row" : "column", us, took);
+    if (k == 256 && by_row)
+      check(shunt_cost_dense_sddmm(&p.sddmm, &h200) < us, "sampled on the chip is chosen instead");
+  }
+}
+
+/* Complex SDDMM: us by `csr` and by cuSPARSE. */
+static void test_complex_sddmm(void)
+{
+  static const struct {
+    const char *matrix;
+    int64_t rows, nnz, longest, inner;
+    bool by_columns;
+    shunt_type type;
+    double by_rows, by_original;
+  } measured[] = {
+      {"random 10 %", 4096, 1677119, 478, 32, false, SHUNT_C32, 149, 129},
+      {"random 10 %", 4096, 1677119, 478, 256, false, SHUNT_C32, 304, 1329},
+      {"tsyl201", 20685, 2454957, 162, 32, false, SHUNT_C32, 81, 88.8},
+      {"tsyl201", 20685, 2454957, 162, 256, true, SHUNT_C32, 461, 318},
+      {"ca-AstroPh", 18772, 396160, 504, 256, true, SHUNT_C64, 264, 484},
+      {"cfd1", 70656, 1828364, 33, 256, true, SHUNT_C64, 973, 659},
+      {"cfd1", 70656, 1828364, 33, 256, false, SHUNT_C64, 1118, 2348},
+  };
+  struct shunt_context e = {.machine = h200};
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
+    const int64_t rows = measured[i].rows, k = measured[i].inner;
+    const shunt_type t = measured[i].type;
+    const struct shunt_profile f = {
+        .rows = rows, .nnz = measured[i].nnz, .longest_row = measured[i].longest};
+    p.sddmm.a = (struct shunt_dense){rows, k, k, 1, NULL, t};
+    p.sddmm.b = measured[i].by_columns ? (struct shunt_dense){k, rows, 1, k, NULL, t}
+                                       : (struct shunt_dense){k, rows, rows, 1, NULL, t};
+    p.sddmm.c = (struct shunt_csr){
+        .rows = rows, .cols = rows, .nnz = f.nnz, .index_type = SHUNT_I32, .value_type = t};
+    p.sddmm.compute = t;
+    const struct shunt_call c = {
+        .problem = &p, .context = &e, .profile = &f, .workspace_bytes = (size_t)1 << 40};
+    double us = 0;
+    const bool fits =
+        shunt_route_at(shunt_route_index("csr"))->expect(&c, &us).reason == SHUNT_FITS;
+    check((fits && us < shunt_cost_original(&p, &f, &h200)) ==
+              (measured[i].by_rows < measured[i].by_original),
+          "%s, K = %d, type %d: csr %.0f us, cuSPARSE %.0f", measured[i].matrix, (int)k, (int)t,
+          measured[i].by_rows, measured[i].by_original);
+  }
+}
+
+int main(void)
+{
+  test_sddmm_cost_fits();
+  test_vector_copies_operands();
+  test_vector_wants_eights();
+  test_alike_rows_are_chosen();
+  test_sddmm_of_layers();
+  test_complex_sddmm();
+  test_sampled_on_the_chip();
+  return check_finish();
+}

@@ -1,0 +1,208 @@
+/* test_cost_shapes.c: which shape of a kernel is chosen, at sizes on both sides of each limit, and
+   what `sparse24` takes and declines.  */
+#include "kernels/sparse24/sparse24_kernels.h"
+#include "tests/unit/plan/cost_cases.h"
+
+struct pruned {
+  struct shunt_context e;
+  struct shunt_problem p;
+  struct shunt_profile f;
+  struct shunt_call c;
+};
+
+/* Square weights of n columns, half of them pruned. */
+static void pruned_weights(struct pruned *w, int64_t m, int64_t n, bool in_place)
+{
+  *w = (struct pruned){.e = {.machine = h200}, .f = {.rows = m, .cols = m, .nnz = m * m / 2}};
+  w->p = (struct shunt_problem){.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
+  w->p.spmm = (struct shunt_spmm){.a = {.rows = m,
+                                        .cols = m,
+                                        .nnz = m * m / 2,
+                                        .index_type = SHUNT_I32,
+                                        .value_type = SHUNT_F16},
+                                  .b = {m, n, n, 1, NULL, SHUNT_F16},
+                                  .c = {m, n, n, 1, NULL, SHUNT_F16},
+                                  .alpha = {.host = 1},
+                                  .compute = SHUNT_F32};
+  w->c = (struct shunt_call){.problem = &w->p,
+                             .context = &w->e,
+                             .profile = &w->f,
+                             .will_pack = true,
+                             .workspace_bytes = (size_t)1 << 30};
+  if (!in_place) w->p.spmm.a.nnz -= 2; /* a quad that is not full */
+}
+
+static enum shunt_reason sparse24_says(const struct pruned *w)
+{
+  const struct shunt_route *r = shunt_route_at(shunt_route_index("sparse24"));
+  double us;
+  enum shunt_reason reason = r->fits(&w->p, &w->e).reason;
+  return reason == SHUNT_FITS ? r->expect(&w->c, &us).reason : reason;
+}
+
+static void test_sparse24(void)
+{
+  static const struct {
+    int64_t m, n;
+    enum shunt_sparse24_shape shape;
+    double us; /* measured on an H200, with the proof */
+    bool in_place;
+  } measured[] = {{4096, 512, SHUNT_SPARSE24_128, 23.2, false},
+                  {4096, 1024, SHUNT_SPARSE24_2X128, 38.8, false},
+                  {4096, 2048, SHUNT_SPARSE24_256, 75.9, false},
+                  {8192, 512, SHUNT_SPARSE24_128, 94.3, false},
+                  {8192, 2048, SHUNT_SPARSE24_256, 314, false},
+                  {4096, 512, SHUNT_SPARSE24_128, 20.2, true},
+                  {4096, 1024, SHUNT_SPARSE24_256, 33.8, true},
+                  {4096, 2048, SHUNT_SPARSE24_256, 69.9, true},
+                  {8192, 512, SHUNT_SPARSE24_256, 78.7, true},
+                  {8192, 1024, SHUNT_SPARSE24_256, 135.9, true},
+                  {8192, 2048, SHUNT_SPARSE24_256, 304, true}};
+  const int cases = sizeof measured / sizeof *measured;
+  struct pruned w;
+  for (int i = 0; i < cases; i++) {
+    pruned_weights(&w, measured[i].m, measured[i].n, measured[i].in_place);
+    double us = shunt_cost_sparse24(&w.p.spmm, measured[i].shape, &h200);
+    check(within(us, measured[i].us) < 1.2, "2:4, %d^2 by %d%s: %.1f us, measured %.1f",
+          (int)measured[i].m, (int)measured[i].n, measured[i].in_place ? ", in place" : "", us,
+          measured[i].us);
+    double dense = shunt_cost_gemm((double)measured[i].m, (double)measured[i].n,
+                                   (double)measured[i].m, SHUNT_F16, SHUNT_MATH_EXACT, &h200);
+    double read = shunt_cost_copy(shunt_cost_csr_bytes(&w.p.spmm.a), &h200);
+    check(us < dense + read, "less than the dense product with its proof");
+    w.p.spmm.a.values = (void *)8;
+    check(shunt_cost_sparse24(&w.p.spmm, measured[i].shape, &h200) > us + read / 2,
+          "more where an array stands off 16 bytes");
+  }
+  if (shunt_choose_sparse24_shape(&w.p.spmm, &h200) == SHUNT_SPARSE24_NONE) {
+    check(sparse24_says(&w) == SHUNT_R_DEVICE, "a build without wgmma has no sparse24");
+    return;
+  }
+  for (int i = 0; i < cases; i++) {
+    pruned_weights(&w, measured[i].m, measured[i].n, measured[i].in_place);
+    check(shunt_choose_sparse24_shape(&w.p.spmm, &h200) == measured[i].shape,
+          "2:4, %d^2 by %d%s: shape %d", (int)measured[i].m, (int)measured[i].n,
+          measured[i].in_place ? ", in place" : "", (int)measured[i].shape);
+  }
+  check(sparse24_says(&w) == SHUNT_FITS, "sparse24 takes pruned weights");
+  w.f.crowded_rows = 1;
+  check(sparse24_says(&w) == SHUNT_R_PATTERN, "not with a row that is not 2:4");
+  w.f.crowded_rows = 0, w.f.unsorted_rows = 1;
+  check(sparse24_says(&w) == SHUNT_R_PATTERN, "nor unsorted");
+  pruned_weights(&w, 4096, 512, true);
+  w.c.profile = NULL;
+  check(sparse24_says(&w) == SHUNT_R_UNPROFILED, "nor before it is known");
+  w.c.profile = &w.f, w.c.will_pack = false;
+  check(sparse24_says(&w) == SHUNT_R_UNCONVERTED, "nor without a copy");
+  pruned_weights(&w, 4096, 512, true);
+  w.p.spmm.b.row_stride = 513;
+  check(sparse24_says(&w) == SHUNT_R_SHAPE, "nor B with rows off 16 bytes");
+  pruned_weights(&w, 4096, 512, true);
+  w.e.device.compute_capability = 80;
+  check(sparse24_says(&w) == SHUNT_R_DEVICE, "nor another GPU");
+}
+
+static void test_sparse24_proofs(void)
+{
+  struct pruned w;
+  pruned_weights(&w, 4096, 512, true);
+  const struct shunt_spmm *s = &w.p.spmm;
+  struct shunt_sparse24_proof how = shunt_choose_sparse24_proof(s, SHUNT_SPARSE24_128, true, &h200);
+  check(how.compares && how.spared >= 0 && how.spared <= shunt_sparse24_column_tiles(&s->a),
+        "columns are compared where tiles come in one round (%d spared)", how.spared);
+  how = shunt_choose_sparse24_proof(s, SHUNT_SPARSE24_128, false, &h200);
+  check(!how.compares && how.spared == 0, "a copy is hashed");
+  pruned_weights(&w, 4096, 2048, true);
+  how = shunt_choose_sparse24_proof(s, SHUNT_SPARSE24_128, true, &h200);
+  check(!how.compares && how.spared == 0, "so is A beside several rounds of 128 columns");
+  how = shunt_choose_sparse24_proof(s, SHUNT_SPARSE24_256, true, &h200);
+  check(how.compares, "not of 256");
+  pruned_weights(&w, 4096, 128, true);
+  how = shunt_choose_sparse24_proof(s, SHUNT_SPARSE24_128, true, &h200);
+  check(how.compares && how.spared > 0, "blocks without a tile of C take more (%d of %d)",
+        how.spared, (int)shunt_sparse24_column_tiles(&s->a));
+}
+
+/* The shapes of kernels, at sizes on both sides of each limit. */
+
+static void test_merge_is_for_long_rows(void)
+{
+  struct pruned w;
+  pruned_weights(&w, 1 << 20, 128, true);
+  struct shunt_spmm *s = &w.p.spmm;
+  s->a.nnz = 20 << 20;
+  check(!shunt_choose_csr_merge(s, -1, &h200), "an unknown matrix is split by rows");
+  check(!shunt_choose_csr_merge(s, 2048, &h200), "so is one of rows that are not long");
+  check(!shunt_choose_csr_merge(s, 100000, &h200), "or of one that ends with all the others");
+  check(shunt_choose_csr_merge(s, 1000000, &h200), "not where its row would end last");
+  s->a.nnz = 3 << 20;
+  check(shunt_choose_csr_merge(s, 2049, &h200), "nor a narrow product of nearly empty rows");
+  s->b.cols = s->c.cols = 129;
+  check(!shunt_choose_csr_merge(s, 2049, &h200), "a wide one is");
+}
+
+static void test_dense_shapes(void)
+{
+  static const struct {
+    int64_t m, n, k;
+    struct shunt_dense_shape shape;
+  } wanted[] = {{4096, 16, 4096, {0, 0}},    {4096, 64, 128, {0, 0}},
+                {4096, 17, 4096, {64, 2}},   {4096, 64, 4096, {64, 2}},
+                {8192, 64, 4096, {0, 0}},    {1024, 64, 4096, {0, 0}},
+                {4096, 512, 4096, {128, 1}}, {4096, 1024, 4096, {256, 1}},
+                {4096, 512, 1000, {0, 0}},   {4096, 256, 4096, {0, 0}}};
+  struct pruned w;
+  for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    pruned_weights(&w, wanted[i].m, wanted[i].n, true);
+    struct shunt_spmm *s = &w.p.spmm;
+    s->a.cols = s->b.rows = wanted[i].k;
+    const struct shunt_dense_shape got = shunt_choose_dense_shape(s, &h200);
+    const bool built = shunt_dense_spmm_proved_takes(s, &h200.device);
+    check(got.columns == (built ? wanted[i].shape.columns : 0) &&
+              got.split == (built ? wanted[i].shape.split : 0),
+          "dense, %d x %d x %d: %d columns, split by %d", (int)wanted[i].m, (int)wanted[i].n,
+          (int)wanted[i].k, got.columns, got.split);
+  }
+  pruned_weights(&w, 4096, 512, true);
+  w.p.spmm.a.columns = (const void *)4;
+  check(shunt_choose_dense_shape(&w.p.spmm, &h200).columns == 0,
+        "none where lanes would have to hash all of A's columns");
+}
+
+/* Without cuBLAS: whatever fits, and whatever it costs. */
+static void test_dense_shapes_alone(void)
+{
+  static const struct {
+    int64_t m, n, k;
+    struct shunt_dense_shape shape;
+  } wanted[] = {{4096, 16, 4096, {64, 2}},   {4096, 64, 128, {0, 0}},
+                {4096, 128, 4096, {64, 1}},  {16384, 64, 4096, {128, 1}},
+                {4096, 256, 4096, {128, 1}}, {4096, 1024, 4096, {256, 1}},
+                {8192, 1024, 8192, {256, 1}}};
+  struct pruned w;
+  for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    pruned_weights(&w, wanted[i].m, wanted[i].n, true);
+    struct shunt_spmm *s = &w.p.spmm;
+    s->a.cols = s->b.rows = wanted[i].k;
+    const struct shunt_dense_shape got = shunt_choose_dense_shape_alone(s, &h200);
+    const bool built = shunt_dense_spmm_proved_takes(s, &h200.device);
+    check(got.columns == (built ? wanted[i].shape.columns : 0) &&
+              got.split == (built ? wanted[i].shape.split : 0),
+          "dense alone, %d x %d x %d: %d columns, split by %d", (int)wanted[i].m, (int)wanted[i].n,
+          (int)wanted[i].k, got.columns, got.split);
+  }
+  pruned_weights(&w, 4096, 256, true);
+  w.p.spmm.b.row_stride = 257;
+  check(shunt_choose_dense_shape_alone(&w.p.spmm, &h200).columns == 0,
+        "none for rows off 16 bytes");
+}
+
+int main(void)
+{
+  test_sparse24();
+  test_merge_is_for_long_rows();
+  test_dense_shapes();
+  test_dense_shapes_alone();
+  test_sparse24_proofs();
+  return check_finish();
+}
