@@ -1,5 +1,6 @@
-/* test_log_python.c: the line of a Python program, read from an interpreter made up here: it exports
-   the names that log_python.c looks for, and its structs lie as its table says.
+/* test_log_python.c: the line of a Python program, read from an interpreter made up here.
+
+   It exports the names that log_python.c looks for, and its structs lie as its table says.
    (tests/unit/tool/test_page.sh asks the Python that is installed.)  */
 #include <stdint.h>
 #include <string.h>
@@ -141,7 +142,7 @@ static void read_lines(void)
   expect("a stack without an end", "/env/lib/site-packages/torch/sparse.py:345 in mm");
 }
 
-/* ---- what is left alone ----------------------------------------------------------------------- */
+/* ---- what is left alone --------------------------------------------------------------------- */
 
 static void leave_objects(void)
 {
@@ -183,7 +184,7 @@ static void leave_tables(unsigned minor)
   expect("and the right table again", "/home/me/train.py:12 in step");
 }
 
-/* ---- its own reader --------------------------------------------------------------------------- */
+/* ---- its own reader ------------------------------------------------------------------------- */
 
 EXPORT void PyUnstable_DumpTraceback(int file, void *of);
 static const char *stack_text = "";
