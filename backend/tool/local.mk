@@ -13,8 +13,9 @@ shunt_SOURCES = \
   %D%/doctor/doctor_path.c %D%/doctor/doctor_program.c %D%/doctor/doctor_python.c \
   %D%/doctor/doctor_reach.c %D%/doctor/doctor_search.c %D%/doctor/doctor_settings.c \
   %D%/doctor/doctor_shared.c \
-  %D%/inspect/inspect.c %D%/inspect/inspect_kinds.c %D%/inspect/inspect_order.c \
-  %D%/inspect/inspect_picture.c %D%/inspect/inspect_print.c %D%/inspect/inspect_words.c \
+  %D%/inspect/inspect.c %D%/inspect/inspect_canvas.c %D%/inspect/inspect_kinds.c \
+  %D%/inspect/inspect_layout.c %D%/inspect/inspect_order.c %D%/inspect/inspect_picture.c \
+  %D%/inspect/inspect_png.c %D%/inspect/inspect_print.c %D%/inspect/inspect_words.c \
   %D%/report/report_folder.c %D%/report/report_json.c %D%/report/report_merge.c \
   %D%/report/report_page.c %D%/report/report_ranks.c %D%/report/report_read.c \
   %D%/report/report_style.c %D%/report/report_timeline.c \

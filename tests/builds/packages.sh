@@ -50,8 +50,8 @@ chmod -R a-w "$release"
 mkdir release root
 cd release || exit 99
 check "configure, where the sources cannot be written" "$release/configure" --without-cuda \
-  CC="${cache}gcc" CXX="${cache}g++" CFLAGS="-O1" CXXFLAGS="-O1"
-check "make" make -j"$jobs" all
+  CC="${cache}gcc" CXX="${cache}g++" CFLAGS="-O2 -Werror" CXXFLAGS="-O2 -Werror"
+check "make, by gcc, warnings as errors" make -j"$jobs" all
 check "a test of its own" sh -c "make tests/unit/conv/test_read && tests/unit/conv/test_read"
 check "make install" make install DESTDIR="$work/root"
 check "the program" "$work/root/usr/local/bin/shunt" run -- true
@@ -66,6 +66,11 @@ if command -v dh >/dev/null 2>&1 && command -v dpkg-buildpackage >/dev/null 2>&1
   check "the program" unpacked/usr/bin/shunt --version
   # It looks for them below /usr, where this test installs nothing (tests/packaging/root.sh does).
   check "its libraries" sh -c "ls unpacked/usr/lib/*/shunt/libshunt-graphblas.so"
+  if command -v lintian >/dev/null 2>&1; then
+    check "lintian has nothing to say" lintian --fail-on error,warning "$build"/deb/*.changes
+  else
+    leave_out "what Debian's own checker says: lintian is not installed"
+  fi
 else
   leave_out "Debian packages: debhelper is not installed"
 fi

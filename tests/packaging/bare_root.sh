@@ -3,8 +3,9 @@
 # committed here: ./bootstrap demo, and the commands that install, and the installed program.  By
 # hand: it takes the network, minutes, and root.
 #
-# SUITE: bookworm (the default; Debian 12), noble (Ubuntu 24.04), by debootstrap; or a folder with
-# such a tree, which stays as it is.  BARE_CHECK=1 also runs ./bootstrap check, which takes an hour.
+# SUITE: bookworm (the default; Debian 12), noble (Ubuntu 24.04), trixie or sid, by debootstrap; or
+# a folder with such a tree, which stays as it is.  BARE_CHECK=1 also runs ./bootstrap check, which
+# takes an hour.
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
 skip() {
@@ -42,6 +43,13 @@ check "... shows the program before and after" sh -c \
   'grep -q "^plain.*ok" /tmp/demo && grep -q "^shunt.*ok" /tmp/demo'
 check "shunt run in build/demo" sh -c 'cd build/demo &&
   ./shunt run --strict -- tests/clients/graphblas_als ../../tests/clients/demo.smtx.gz'
+lines() {
+  env SHUNT="$PWD/build/demo/shunt" srcdir="$PWD" \
+    SHUNT_GRAPHBLAS_SO="$PWD/build/demo/.libs/libshunt-graphblas.so" \
+    sh tests/unit/tool/test_page.sh
+}
+check "the report and its lines of programs of $(python3 --version)" lines
+grep '^skip' /tmp/out
 check "./bootstrap" ./bootstrap
 check "configure, make, make install" sh -c 'mkdir -p build/release && cd build/release &&
   ../../configure && make -j2 && make install && ldconfig'

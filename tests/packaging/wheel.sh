@@ -1,13 +1,15 @@
 #!/bin/sh
 # wheel.sh WHEEL: installs a wheel in an empty virtual environment, without the network, and runs
 # it there.  SHUNT_WHEEL_TOOLS=FOLDER names a virtual environment with twine and auditwheel; without
-# one they are installed from PyPI, and where that fails their two checks are skipped.
+# one they are installed from PyPI, as Jupyter's kernel is, and where that fails their checks are
+# skipped.
 set -u
 [ $# = 1 ] && [ -f "$1" ] || { echo "usage: wheel.sh WHEEL" >&2; exit 2; }
 wheel=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-. "$(dirname "$0")/../checks.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../checks.sh"
 # says NAME PATTERN COMMAND...: it succeeds, and prints a line that matches.
 says() {
   name=$1
@@ -115,6 +117,14 @@ import json, shunt, sys
 spec = json.load(open('$kernel'))
 assert spec['env']['LD_PRELOAD'] == shunt.preload() != '', spec
 assert spec['argv'][0].startswith(sys.prefix) and '{connection_file}' in spec['argv'], spec"
+# Where PyPI does not answer pip must not wait for long.
+if timeout 300 "$bin/pip" install -q --disable-pip-version-check --retries 0 jupyter_client \
+  ipykernel >"$work/out" 2>&1; then
+  says "a notebook's cell runs in it, with the library mapped" '^libshunt-graphblas.so' \
+    timeout 1800 "$bin/python" "$here/try_kernel.py" shunt
+else
+  skip "the kernel itself: jupyter_client and ipykernel cannot be had"
+fi
 check "for the user" env JUPYTER_DATA_DIR="$work/data" "$bin/shunt" kernelspec install --user \
   --name mine
 check "it lies where Jupyter looks" test -f "$work/data/kernels/mine/kernel.json"

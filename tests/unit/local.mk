@@ -6,7 +6,8 @@ check_PROGRAMS = \
   %D%/dcsr/test_dcsr_hardware_model %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin \
   %D%/native/test_native %D%/native/test_native_integers %D%/native/test_native_integers_rows \
   %D%/native/test_native_refused %D%/options/test_options \
-  %D%/plan/test_timeline %D%/semiring/test_semiring_bundles %D%/semiring/test_semiring_frontier \
+  %D%/plan/test_log_python %D%/plan/test_timeline \
+  %D%/semiring/test_semiring_bundles %D%/semiring/test_semiring_frontier \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
   %D%/semiring/test_semiring_masked_reads \
   %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
@@ -51,6 +52,10 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
   $(NO_ROUTES_SOURCES) backend/plan/fault.c
 %C%_options_test_options_CFLAGS = $(AM_CFLAGS)
 %C%_options_test_options_LDADD = -lpthread
+%C%_plan_test_log_python_SOURCES = %D%/plan/test_log_python.c backend/log/log_python.c
+%C%_plan_test_log_python_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_log_python_LDFLAGS = -rdynamic
+%C%_plan_test_log_python_LDADD =
 %C%_plan_test_timeline_SOURCES = %D%/plan/test_timeline.c backend/log/log_timeline.c
 %C%_plan_test_timeline_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_timeline_LDADD =
@@ -185,8 +190,8 @@ nodist_%C%_plan_test_lazy_init_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_gpu_budget_LDADD = -lpthread
 
 LOG_SOURCES = backend/log/log_caller.c backend/log/log_measure.c backend/log/log_process.c \
-  backend/log/log_report.c backend/log/log_timeline.c backend/log/log_upkeep.c \
-  backend/plan/fault.c backend/plan/frozen.c backend/plan/log.c
+  backend/log/log_python.c backend/log/log_report.c backend/log/log_timeline.c \
+  backend/log/log_upkeep.c backend/plan/fault.c backend/plan/frozen.c backend/plan/log.c
 %C%_plan_test_log_SOURCES = %D%/plan/test_log.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
   $(LOG_SOURCES)
 %C%_plan_test_log_CFLAGS = $(AM_CFLAGS)

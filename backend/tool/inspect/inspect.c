@@ -18,6 +18,7 @@ static const char help[] =
     "      --gpu LIST      h200 (default), h100, a100, a40, l40s, b200, rtx5090; but\n"
     "                      for h200 times are carried over from that, and marked\n"
     "      --picture OUT   draw where vectors, tiles and empty strips lie, as SVG\n"
+    "                      or, where OUT ends in .png, as PNG\n"
     "      --explain       print what the words mean; with no FILE nothing else\n"
     "      --json          print JSON, one object per FILE and line\n"
     "  -h, --help          print this text and exit\n"
@@ -180,9 +181,6 @@ static int parse(int argc, char **argv, struct inspect_options *o)
     if (!good) return EXIT_USAGE;
   }
   if (optind == argc && !o->explain) return tool_bad_usage("inspect", "no file given");
-  const char *ending = o->picture ? strrchr(o->picture, '.') : NULL;
-  if (ending && (strcmp(ending, ".png") == 0 || strcmp(ending, ".PNG") == 0))
-    return tool_bad_usage("inspect", "--picture writes SVG (rsvg-convert makes a PNG of it)");
   if (o->picture && argc - optind != 1)
     return tool_bad_usage("inspect", "--picture takes one file");
   if (o->explain && o->json) return tool_bad_usage("inspect", "--explain is no JSON");

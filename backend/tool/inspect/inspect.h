@@ -3,7 +3,7 @@
      inspect.c           options; a file through the profile
      inspect_print.c     the figures, for people and as JSON
      inspect_kinds.c     each entry's kind, on a grid of cells
-     inspect_picture.c   the grid as SVG
+     inspect_picture.h   the grid as SVG and PNG
      inspect_routes.c    which route would take the product, in what time (inspect_no_routes.c:
                          builds without CUDA, which have no routes)
      inspect_order.c     what another order of the rows would change

@@ -19,10 +19,11 @@ matrix() {
           print rows, cols, NR
           for (i = 1; i <= NR; i++) print place[i] }' >"$1"
 }
-# compare TEXT FILE: counts and picture against a computation in Python.
+# compare TEXT FILE: counts and pictures against a computation in Python.
 compare() {
   "$SHUNT" inspect --json --picture "$2.svg" "$2" >"$2.json" 2>err &&
-    python3 "$srcdir/tests/unit/tool/check_inspect.py" "$2" "$2.json" "$2.svg" >out 2>&1
+    "$SHUNT" inspect --picture "$2.png" "$2" >out 2>err &&
+    python3 "$srcdir/tests/unit/tool/check_inspect.py" "$2" "$2.json" "$2.svg" "$2.png" >out 2>&1
   ok $? "$1"
 }
 
@@ -44,6 +45,9 @@ awk 'BEGIN { for (i = 0; i < 128; i++) print i, i % 64 }' | matrix strip.mtx 128
 compare "an empty strip" strip.mtx
 cp small.mtx 'a<b>&c.mtx'
 compare "a file name with marks of XML" 'a<b>&c.mtx'
+long=matrix_of_a_name_that_is_longer_than_any_picture_of_a_thousand_pixels_could_show_at_once
+cp small.mtx "Größe_$long$long.mtx"
+compare "a long file name, in letters of the world" "Größe_$long$long.mtx"
 awk 'BEGIN { print 0, 0 }' | matrix one.mtx 1 1
 compare "one entry" one.mtx
 
@@ -119,13 +123,15 @@ refuses() {
   [ $? -eq "$want" ] && [ -s err ]
   ok $? "$text"
 }
+ln -s /dev/full full.png
 refuses 2 "a picture of two files" --picture x.svg small.mtx dense.mtx
-refuses 2 "a picture as PNG" --picture x.png small.mtx
 refuses 2 "an unknown GPU" --gpu h300 small.mtx
 refuses 2 "an unknown type" -t f8 small.mtx
 refuses 2 "--explain as JSON" --explain --json small.mtx
 refuses 1 "a picture in a folder that is not there" --picture nowhere/x.svg small.mtx
+refuses 1 "a PNG in a folder that is not there" --picture nowhere/x.png small.mtx
 refuses 1 "a picture of nothing" --picture x.svg empty.mtx
+[ ! -w /dev/full ] || refuses 1 "a PNG where there is no room" --picture full.png small.mtx
 "$SHUNT" inspect --help >out 2>err
 [ "$(wc -l <out)" -le 24 ] && ! grep -q '.\{81\}' out
 ok $? "--help fits a screen"

@@ -261,6 +261,30 @@ def step():
 
 raise SystemExit(step())
 EOF
+# In a generator, in a thread of Python's.
+cat >generator.py <<'EOF'
+import ctypes, threading
+library = ctypes.CDLL("./product.so")
+
+
+def results():
+    yield library.run(
+        )
+
+
+found = []
+thread = threading.Thread(target=lambda: found.extend(results()))
+thread.start()
+thread.join()
+raise SystemExit(found[0])
+EOF
+cat >readable.py <<'EOF'
+import ctypes, sys
+names = ctypes.CDLL(None)
+table = sys.version_info[:2] in ((3, 13), (3, 14)) and sys._is_gil_enabled()
+raise SystemExit(not (hasattr(names, "_Py_DumpTraceback") or
+                      hasattr(names, "PyUnstable_DumpTraceback") or table))
+EOF
 # shellcheck disable=SC2086
 if [ ! -e "${SHUNT_GRAPHBLAS_SO:-}" ]; then
   skip "the library for GraphBLAS was not built"
@@ -301,16 +325,22 @@ else
   # shellcheck disable=SC2086
   ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -shared -fPIC -o product.so "$product" \
     ${GRAPHBLAS_LIBS:--lgraphblas}
-  if ! python3 -c 'import ctypes; ctypes.CDLL(None)._Py_DumpTraceback' 2>err; then
-    skip "this Python does not export its reader of stacks"
-  else
-    check "a Python program: file, line and function" '
-      SHUNT_ROUTES=host run python3 product.py && valid &&
+  for python in python3 python3.12 python3.13 python3.14 python3.15; do
+    version=$("$python" --version 2>err) || continue
+    if ! "$python" readable.py 2>err; then
+      skip "$version: its stack cannot be read, or it has no ctypes (backend/log/log_python.c)"
+      continue
+    fi
+    check "a program of $version: file, line and function" '
+      SHUNT_ROUTES=host run $python product.py && valid &&
       json "all(d[\"from\"].endswith(\"product.py:8 in step\") for d in a[\"decisions\"])"'
-    check "a thread that Python does not know, in a Python program" \
-      'SHUNT_ROUTES=host run python3 thread.py &&
+    check "... of a generator in a thread" '
+      SHUNT_ROUTES=host run $python generator.py && valid &&
+      json "all(d[\"from\"].endswith(\"generator.py:6 in results\") for d in a[\"decisions\"])"'
+    check "... a thread that Python does not know" \
+      'SHUNT_ROUTES=host run $python thread.py &&
        json "a[\"decisions\"][0][\"from\"].startswith(\"product.so: \")"'
-  fi
+  done
   check "calls that are left are timed, too" 'SHUNT_ROUTES=none run ./product && valid &&
     json "[(d[\"route\"], d[\"calls\"], d[\"clock\"]) for d in a[\"decisions\"]] ==
      [(\"original\", 3, \"host\")]"'
