@@ -75,9 +75,9 @@ struct shunt_context *shunt_context_make(void)
 {
   return &context;
 }
-void shunt_context_beside(struct shunt_context *context, const char *beside)
+void shunt_context_know_library(struct shunt_context *context, const char *library_path)
 {
-  (void)context, (void)beside;
+  (void)context, (void)library_path;
 }
 void shunt_context_initialize(struct shunt_context *context, uint32_t set)
 {
