@@ -67,13 +67,14 @@ static void *open_named(const char *name, int flags)
   return shunt_fault() ? NULL : dlopen(name, flags);
 }
 
-/* folder of `beside` + middle + name */
-static void *open_beside(const char *beside, const char *middle, const char *name)
+/* folder of `library_path` + middle + name */
+static void *open_beside(const char *library_path, const char *middle, const char *name)
 {
   char path[1024];
-  const char *slash = beside ? strrchr(beside, '/') : NULL;
+  const char *slash = library_path ? strrchr(library_path, '/') : NULL;
   if (!slash) return NULL;
-  int n = snprintf(path, sizeof path, "%.*s%s%s", (int)(slash - beside + 1), beside, middle, name);
+  int n = snprintf(path, sizeof path, "%.*s%s%s", (int)(slash - library_path + 1), library_path,
+                   middle, name);
   return n > 0 && (size_t)n < sizeof path ? open_named(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
@@ -87,12 +88,12 @@ static void *open_loaded(void)
   return l;
 }
 
-static void *open_library(const char *beside)
+static void *open_library(const char *library_path)
 {
   /* PyTorch's CUDA 12 wheels keep each library in a folder of its own. */
   static const char *const folders[] = {"", "../../cublas/lib/"};
   void *l = open_loaded();
-  for (int i = 0; !l && i < 4; i++) l = open_beside(beside, folders[i / 2], names[i % 2]);
+  for (int i = 0; !l && i < 4; i++) l = open_beside(library_path, folders[i / 2], names[i % 2]);
   for (int i = 0; !l && i < 2; i++) l = open_named(names[i], RTLD_NOW | RTLD_LOCAL);
   return l;
 }
@@ -114,9 +115,9 @@ bool shunt_cublaslt_is_loaded(void)
   return library != NULL;
 }
 
-struct shunt_cublaslt *shunt_cublaslt_open(const char *beside)
+struct shunt_cublaslt *shunt_cublaslt_open(const char *library_path)
 {
-  void *library = open_library(beside);
+  void *library = open_library(library_path);
   if (!library) return NULL;
   struct shunt_cublaslt *lt = SHUNT_TRY_OR(NULL, calloc(1, sizeof *lt));
   if (lt && read_functions(library, &lt->call) && !shunt_fault() &&

@@ -3,7 +3,7 @@
      C[m,n] = alpha A[m,k] B[k,n] + beta C
 
    libcublasLt is never linked: shunt_cublaslt_open finds the copy that the
-   program has already loaded, else the one beside `beside` (cuSPARSE's own
+   program has already loaded, else the one beside `library_path` (cuSPARSE's own
    folder), else the system's.  cuBLASLt rather than cuBLAS: a call names its
    stream and its workspace, so one handle serves every thread and stream, no
    workspace is shared behind the caller's back, and capture is safe.
@@ -31,7 +31,7 @@ bool shunt_cublaslt_is_loaded(void);
 
 /* Opens the library for the current context, once (backend/cublas/lazy_init.h says when): takes
    tens of milliseconds.  NULL: not to be had.  */
-struct shunt_cublaslt *shunt_cublaslt_open(const char *beside);
+struct shunt_cublaslt *shunt_cublaslt_open(const char *library_path);
 
 /* Enqueues the product.  a and b have one type (f16, bf16, f32, f64), c the same or
    f32.  Any strides that struct shunt_dense allows.  `math` counts for f32 only.

@@ -170,13 +170,13 @@ struct shunt_context *shunt_context_make(void)
   return context;
 }
 
-void shunt_context_beside(struct shunt_context *context, const char *beside)
+void shunt_context_know_library(struct shunt_context *context, const char *library_path)
 {
-  if (!beside || context->beside_known) return;
+  if (!library_path || context->library_known) return;
   pthread_mutex_lock(&making);
-  if (!context->beside_known && strlen(beside) < sizeof context->beside)
-    strcpy(context->beside, beside);
-  context->beside_known = true;
+  if (!context->library_known && strlen(library_path) < sizeof context->library_path)
+    strcpy(context->library_path, library_path);
+  context->library_known = true;
   pthread_mutex_unlock(&making);
 }
 
@@ -186,7 +186,7 @@ static void open_gemm(struct shunt_context *context)
   if (!context->gemm_tried) {
     context->gemm_tried = true;
     const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
-    atomic_store_explicit(&context->gemm, shunt_cublaslt_open(context->beside),
+    atomic_store_explicit(&context->gemm, shunt_cublaslt_open(context->library_path),
                           memory_order_release);
     shunt_leave_relaxed(mode);
   }

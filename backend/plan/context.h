@@ -39,8 +39,8 @@ struct shunt_context {
   struct shunt_budget *budget; /* of the budget of copies, with other processes; or NULL */
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
   bool gemm_tried;
-  atomic_bool beside_known;
-  char beside[1024]; /* as in cublaslt.h; "": not known yet */
+  atomic_bool library_known;
+  char library_path[1024]; /* of cuSPARSE, for cublaslt.h; "": not known yet */
 };
 
 /* That of the calling thread's current context, or NULL.  No CUDA runtime
@@ -51,7 +51,7 @@ struct shunt_context *shunt_context_find(void);
 struct shunt_context *shunt_context_make(void);
 
 /* Where cuBLASLt is looked for; see cublaslt.h.  The first to say so counts. */
-void shunt_context_beside(struct shunt_context *context, const char *beside);
+void shunt_context_know_library(struct shunt_context *context, const char *library_path);
 /* Initializes what `set` names (lazy_init.h), whether it pays or not; returns at once where it is.
    Captures, of this thread or of others, stay as they are.  */
 void shunt_context_initialize(struct shunt_context *context, uint32_t set);

@@ -1,5 +1,6 @@
-/* packed_uses.c: who uses a packed copy: streams, by an event behind each one's last use, and graphs
-   that were captured; so it is known when its memory may be given back, and whether it is trusted.  */
+/* packed_uses.c: who uses a packed copy: streams, by an event behind each one's last use, and
+   graphs that were captured.  So it is known when its memory may be given back, and whether it is
+   trusted.  */
 #include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
 

@@ -66,7 +66,7 @@ size_t shunt_plan_ask(const struct shunt_problem *asked, cudaStream_t stream,
   for (int i = 0; i < shunt_route_count(); i++) {
     const struct shunt_route *r = shunt_route_at(i);
     if (!shunt_route_may_take(i, p) || r->fits(p, context).reason != SHUNT_FITS) continue;
-    if (r->wants_gemm) shunt_context_beside(context, library_path);
+    if (r->wants_gemm) shunt_context_know_library(context, library_path);
     if (r->wants_gemm && free_to_make && shunt_routes_forced())
       shunt_context_initialize(context, shunt_library_bit(p));
     size_t bytes = r->workspace(p, context);

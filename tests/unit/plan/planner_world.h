@@ -44,7 +44,7 @@ static struct {
   bool settled, saw_profile;
   int seen_settled;
   size_t room;                  /* what a workspace may take */
-  uint32_t opened;              /* (backend/cublas/lazy_init.h), */
+  uint32_t initialized;         /* (backend/cublas/lazy_init.h), */
   bool no_library;              /* which is not to be had */
   enum shunt_copy_use copy_use; /* what a route says of it; what was counted: */
   int uses, touches, built;
@@ -75,15 +75,15 @@ struct shunt_context *shunt_context_make(void)
 {
   return &context;
 }
-void shunt_context_beside(struct shunt_context *context, const char *beside)
+void shunt_context_know_library(struct shunt_context *context, const char *library_path)
 {
-  (void)context, (void)beside;
+  (void)context, (void)library_path;
 }
 void shunt_context_initialize(struct shunt_context *context, uint32_t set)
 {
   for (int i = 0; i < SHUNT_LAZY_PARTS; i++) {
     if (!shunt_lazy_pending(&context->lazy, set & shunt_lazy_bit(i))) continue;
-    world.opened |= shunt_lazy_bit(i);
+    world.initialized |= shunt_lazy_bit(i);
     if (i != SHUNT_LAZY_COPIES && !world.no_library)
       context->gemm = (struct shunt_cublaslt *)things;
     shunt_lazy_done(&context->lazy, i);
@@ -368,7 +368,7 @@ static struct shunt_problem bound(const char *word)
   world.copy_use = SHUNT_COPY_USED;
   shunt_lazy_start(&context.lazy, true);
   shunt_context_initialize(&context, ~(uint32_t)0);
-  world.opened = 0;
+  world.initialized = 0;
   check(shunt_problem_parse(word, &p) == SHUNT_OK, "parses %s", word);
   if (p.op == SHUNT_SDDMM) {
     p.sddmm.c.row_offsets = arrays[0];

@@ -87,9 +87,9 @@ bool shunt_cublaslt_is_loaded(void)
 {
   return false;
 }
-struct shunt_cublaslt *shunt_cublaslt_open(const char *beside)
+struct shunt_cublaslt *shunt_cublaslt_open(const char *library_path)
 {
-  (void)beside;
+  (void)library_path;
   opened += !disturbs();
   return NULL;
 }

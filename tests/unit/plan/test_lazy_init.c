@@ -9,8 +9,8 @@ static const char *const f32_word =
     "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg12";
 enum { COPIES = 1 << SHUNT_LAZY_COPIES, F32 = 1 << SHUNT_LAZY_F32 };
 
-/* `library` gains `us` over `direct`, and nothing is open. */
-static struct shunt_problem closed(double us)
+/* `library` gains `us` over `direct`, and nothing is initialized. */
+static struct shunt_problem nothing_ready(double us)
 {
   const struct shunt_problem p = bound(f32_word);
   shunt_lazy_start(&context.lazy, false);
@@ -22,116 +22,118 @@ static struct shunt_problem closed(double us)
   return p;
 }
 
-static int calls_until_open(const struct shunt_problem *p, uint32_t what, int most)
+static int calls_until_ready(const struct shunt_problem *p, uint32_t what, int most)
 {
   for (int i = 1; i <= most; i++) {
     run(p);
-    if (world.opened & what) return i;
+    if (world.initialized & what) return i;
   }
   return 0;
 }
 
-static void test_opened_by_account(void)
+static void test_initialized_by_account(void)
 {
-  struct shunt_problem p = closed(1000);
+  struct shunt_problem p = nothing_ready(1000);
   const double cost = shunt_lazy_us(&context.lazy, SHUNT_LAZY_F32);
-  const int first = calls_until_open(&p, F32, 1000);
+  const int first = calls_until_ready(&p, F32, 1000);
   check(first == (int)ceil(cost / 1000), "opened by the call with which it would have paid: %d",
         first);
   check(world.name[first - 1] == 'l' && world.name[first - 2] == 'd', "by which it runs at once");
-  check(world.opened == (COPIES | F32), "and copies with it");
-  p = closed(1000);
+  check(world.initialized == (COPIES | F32), "and copies with it");
+  p = nothing_ready(1000);
   world.no_library = true;
   for (int i = 0; i < first + 2; i++) run(&p);
-  check(world.opened == (COPIES | F32) && world.name[first + 1] == 'd',
+  check(world.initialized == (COPIES | F32) && world.name[first + 1] == 'd',
         "where it is not to be had, it is tried once, and the next best way runs");
-  p = closed(2 * cost);
-  check(calls_until_open(&p, F32, 1) == 1 && world.name[0] == 'l',
+  p = nothing_ready(2 * cost);
+  check(calls_until_ready(&p, F32, 1) == 1 && world.name[0] == 'l',
         "the first call opens what it alone pays for");
-  p = closed(1000);
+  p = nothing_ready(1000);
   world.direct_us = 5;
-  check(calls_until_open(&p, F32, 1000) == 0, "what would gain nothing is never opened");
-  p = closed(1000);
+  check(calls_until_ready(&p, F32, 1000) == 0, "what would gain nothing is never opened");
+  p = nothing_ready(1000);
   world.only_library = true;
   struct shunt_answer a = run(&p);
   check(a.why.reason != SHUNT_FITS && world.runs == 0,
         "the original runs as long as nothing else is open,");
-  check(calls_until_open(&p, F32, 1000) == first - 1, "and what it takes longer counts as well");
+  check(calls_until_ready(&p, F32, 1000) == first - 1, "and what it takes longer counts as well");
 }
 
-static void test_opened_in_capture(void)
+static void test_initialized_in_capture(void)
 {
-  struct shunt_problem p = closed(10);
+  struct shunt_problem p = nothing_ready(10);
   world.capturing = true;
   const double cost = shunt_lazy_us(&context.lazy, SHUNT_LAZY_F32);
-  const int first = calls_until_open(&p, F32, 1000);
+  const int first = calls_until_ready(&p, F32, 1000);
   check(first == (int)ceil(cost / 10 / SHUNT_LAZY_REPLAYS),
         "a captured call counts as its replays: opened by call %d", first);
 }
 
 /* A copy of `direct`'s is faster than `direct` in place, as packed_us tells. */
-static void test_opened_copies(void)
+static void test_initialized_copies(void)
 {
-  struct shunt_problem p = closed(0);
+  struct shunt_problem p = nothing_ready(0);
   world.wise = world.has_memory = true, world.pack_bytes = 100;
   world.packed_us = 5, world.direct_us = 100, world.original_us = 1000, world.library_us = 500;
   run(&p);
-  check(world.made == 1 && world.opened == COPIES,
+  check(world.made == 1 && world.initialized == COPIES,
         "a first copy is paid by the original's first product, which is not needed");
-  p = closed(0);
+  p = nothing_ready(0);
   world.wise = world.has_memory = true, world.pack_bytes = 100;
   world.packed_us = 5, world.direct_us = 100, world.original_us = 200, world.library_us = 500;
   shunt_lazy_original_ran(&context.lazy);
-  const int first = calls_until_open(&p, COPIES, 1000);
+  const int first = calls_until_ready(&p, COPIES, 1000);
   check(first > 50 && world.made == 1,
         "where the original has run, copies are made when they pay: call %d", first);
 }
 
 /* A study is the first to want the pool. */
-static void test_opened_by_study(void)
+static void test_initialized_by_study(void)
 {
-  struct shunt_problem p = closed(0);
+  struct shunt_problem p = nothing_ready(0);
   direct.study_bytes = study_bytes, direct.study = study;
   world.may_study = true, world.study_bytes = 100;
   world.direct_us = 10, world.original_us = 20, world.library_us = 500;
   shunt_lazy_original_ran(&context.lazy);
   run(&p);
-  check(world.studies == 0 && !world.opened, "no study where its memory has not been paid for");
+  check(world.studies == 0 && !world.initialized,
+        "no study where its memory has not been paid for");
   world.direct_us = shunt_lazy_us(&context.lazy, SHUNT_LAZY_COPIES);
   world.original_us = 2 * world.direct_us;
   run(&p);
-  check(world.studies == 1 && world.opened == COPIES, "once the calls have taken as long, it is");
+  check(world.studies == 1 && world.initialized == COPIES,
+        "once the calls have taken as long, it is");
   direct.study_bytes = NULL, direct.study = NULL;
 }
 
 /* Whatever other problems did, or this one before. */
-static void test_opened_for_deterministic(void)
+static void test_initialized_for_deterministic(void)
 {
-  struct shunt_problem p = closed(1);
+  struct shunt_problem p = nothing_ready(1);
   p.deterministic = true;
   run(&p);
-  check(world.opened == F32 && world.name[0] == 'l',
+  check(world.initialized == F32 && world.name[0] == 'l',
         "a deterministic problem's best way is opened at once");
-  world.direct_us = 9, world.opened = 0;
+  world.direct_us = 9, world.initialized = 0;
   run(&p);
   check(world.name[1] == 'd', "and is taken only where it is the best");
-  p = closed(1);
+  p = nothing_ready(1);
   p.deterministic = true;
   world.direct_us = 9;
   run(&p);
-  check(!world.opened && world.name[0] == 'd', "nor opened elsewhere");
+  check(!world.initialized && world.name[0] == 'd', "nor opened elsewhere");
 }
 
-static void test_opened_by_force(void)
+static void test_initialized_by_force(void)
 {
-  struct shunt_problem p = closed(1);
+  struct shunt_problem p = nothing_ready(1);
   options.routes = 2;
   shunt_plan_workspace(&p, NULL, NULL);
-  check(world.opened == F32, "bufferSize opens what the user has forced");
-  p = closed(1);
+  check(world.initialized == F32, "bufferSize opens what the user has forced");
+  p = nothing_ready(1);
   world.direct_us = 9;
   run(&p);
-  check(world.opened == F32 && world.name[0] == 'l', "or the first call, if none was asked");
+  check(world.initialized == F32 && world.name[0] == 'l', "or the first call, if none was asked");
   options.routes = ~(uint32_t)0;
 }
 
@@ -186,12 +188,12 @@ static void test_costs(void)
 
 int main(void)
 {
-  test_opened_by_account();
-  test_opened_in_capture();
-  test_opened_copies();
-  test_opened_by_study();
-  test_opened_for_deterministic();
-  test_opened_by_force();
+  test_initialized_by_account();
+  test_initialized_in_capture();
+  test_initialized_copies();
+  test_initialized_by_study();
+  test_initialized_for_deterministic();
+  test_initialized_by_force();
   test_threads();
   test_costs();
   return check_finish();
