@@ -63,7 +63,7 @@ static struct shunt_verdict choose(struct grb_product *p)
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(reads < enough * entries, SHUNT_R_SLOWER);
   /* GraphBLAS adds up rows of op(B) instead, where these are by row. */
-  const double terms = shunt_masked_dot_terms(&x), few = 4 * entries;
+  const double terms = shunt_masked_saxpy_terms(&x), few = 4 * entries;
   SHUNT_DECLINE_IF(terms >= 0 && terms < few, SHUNT_R_SLOWER);
   return SHUNT_VERDICT(SHUNT_FITS);
 }

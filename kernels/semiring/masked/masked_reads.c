@@ -1,5 +1,5 @@
 /* masked_reads.c: what a masked product costs, by samples of its entries. */
-#include "kernels/semiring/masked/masked.h"
+#include "kernels/semiring/masked/masked_saxpy.h"
 #include "kernels/semiring/semiring_operands.h"
 
 enum { FEW = 32, SAMPLE = 256, CLEAR = 4 }; /* entries that are looked at; CLEAR: so many times */
@@ -33,18 +33,31 @@ static int64_t reads_of_pair(const struct shunt_masked_dot *p, int64_t i, int64_
   return la < lb ? la : lb;
 }
 
-double shunt_masked_dot_terms(const struct shunt_masked_dot *p)
+/* Of row i of M and row k of B', which `columns` is read as the rows of. */
+static int64_t terms_of_pair(const struct shunt_sparse *m, const struct shunt_sparse *columns,
+                             int64_t i, int64_t k)
 {
+  const struct shunt_line x = shunt_find_line(m, i), y = shunt_find_line(columns, k);
+  const int64_t n = x.end - x.begin, length = y.end - y.begin;
+  if (n == 0 || length == 0 || ends_before(m, x, columns, y) || ends_before(columns, y, m, x))
+    return 0;
+  return shunt_saxpy_reads(n, length);
+}
+
+double shunt_masked_saxpy_terms(const struct shunt_masked_dot *p)
+{
+  enum { LEAST = 64, MOST = 1024, ONE_IN = 64 }; /* of A's entries */
   const struct shunt_sparse *a = &p->a;
-  const int64_t sample = a->nnz < SAMPLE ? a->nnz : SAMPLE;
+  const int64_t part = a->nnz / ONE_IN, some = part < MOST ? part : MOST;
+  const int64_t wanted = some > LEAST ? some : LEAST, sample = a->nnz < wanted ? a->nnz : wanted;
+  struct shunt_sparse columns = p->b;
   double terms = 0;
   if (a->by_column || !p->b.by_column) return -1;
-  struct shunt_sparse columns = p->b; /* read as the rows of its transpose */
   columns.by_column = false;
   for (int64_t e = 0; e < sample; e++) {
-    const struct shunt_line k =
-        line_of(&columns, shunt_entry_index(a, place_of(a->nnz, sample, e)));
-    terms += (double)(k.end - k.begin);
+    const int64_t q = place_of(a->nnz, sample, e);
+    const int64_t i = shunt_vector_id(a, shunt_vector_of(a, q));
+    terms += (double)terms_of_pair(&p->m, &columns, i, shunt_entry_index(a, q));
   }
   return sample ? terms / (double)sample * (double)a->nnz : 0;
 }
