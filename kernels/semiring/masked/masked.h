@@ -70,9 +70,17 @@ void shunt_masked_dot_finish(struct shunt_masked_dot_work *work, uint64_t *indic
    or fewer than `enough`.  */
 double shunt_masked_dot_reads(const struct shunt_masked_dot *p, double enough);
 
-/* Entries of rows of B' that saxpy reads, by a sample of A's; -1 where that is not known without a
-   transpose: unless A is by row and B by column.  */
-double shunt_masked_saxpy_terms(const struct shunt_masked_dot *p);
+/* Entries of rows of B' that saxpy reads, by a sample of A's; offered: with those of rows that end
+   before M's begins, or begin behind it.  False: not known without a transpose, unless A is by row
+   and B by column.  */
+struct shunt_masked_terms {
+  double read, offered;
+};
+bool shunt_masked_saxpy_terms(const struct shunt_masked_dot *p, struct shunt_masked_terms *terms);
+
+/* Is T likely to be found symmetric without a transpose?  A, B and M are one matrix, and so it is
+   in a few of its entries.  */
+bool shunt_masked_seems_symmetric(const struct shunt_masked_dot *p);
 
 /* The slow, obviously right twin: values [m.nnz] and exists [m.nnz] at the places of M's
    entries. */

@@ -5,8 +5,8 @@
 #include "kernels/semiring/masked/masked_rows.h"
 #include "kernels/semiring/semiring_operands.h"
 
-/* Where every term is the same number T is found by counting: of PLUS values are `counts` of `term`,
-   of other monoids `term`, and exists is not filled.  */
+/* Where every term is the same number T is found by counting: of PLUS values are `counts` of
+   `term`, of other monoids `term`, and exists is not filled.  */
 struct shunt_masked_dot_work {
   const struct shunt_masked_dot *p;
   struct shunt_masked_dot copy;

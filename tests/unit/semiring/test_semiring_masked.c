@@ -371,8 +371,8 @@ static void test_threads(int cases)
         cases, shared);
 }
 
-/* Rows are added up under a mask of one long row, which threads part, and of few entries a row, which
-   are sought in B's. */
+/* Rows are added up under a mask of one long row, which threads part, and of few entries a row,
+   which are sought in B's. */
 static void test_saxpy(int cases)
 {
   int bad = 0, bits = 0;
