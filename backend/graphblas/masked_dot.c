@@ -1,5 +1,5 @@
 /* masked_dot.c: C<M> = accum (C, A * B) with sparse A, B and M: a dot product of two sparse rows
-   for each entry of M that counts (kernels/semiring/masked/masked.h).
+   for each entry of M that counts, or rows of op(B) added up (kernels/semiring/masked/masked.h).
 
    T exists where M does and row i of A meets column j of B.  With M by row the kernel wants rows of
    op(A) and of op(B)'; with M by column all is transposed, rows of op(B)' come first, and FIRST and
