@@ -244,7 +244,7 @@ static void fill_semirings(struct support_table *t)
   p.call = "mxv", p.b = "full", p.mask = "none";
   ask_semirings(t, p, "mxv");
   support_table_merge(t, 3);
-  support_table_name(t, 3, "TIMES PLUS FIRST SECOND PAIR MIN LAND", "any");
+  support_table_name(t, 3, "TIMES PLUS FIRST SECOND PAIR MIN", "any");
   for (int c = 2; c >= 0; c--) support_table_merge(t, c);
 }
 
