@@ -5,7 +5,7 @@
      w = S u           ns an entry x entries / threads
      U x V, masked     ns a term x entries of M x inner size / threads where U is by row and V by
                        column; otherwise GraphBLAS computes all of U x V
-     A x B', masked    what its choice is made by (masked_cost.c), corrected, / threads
+     A x B', masked    what its choice is made by (masked_cost.c) / threads
 
    Threads: as many as there are 65,536 entries, up to those that are allowed.  */
 #include "backend/graphblas/gain.h"
@@ -28,8 +28,8 @@ static const struct {
   double vector, host_vector, vector_off;
   /* 32 products of 1000 to 2000 rows, inner sizes 16 and 32; graphblas-host.txt. */
   double term, whole, host_term, sddmm_off;
-  double masked, masked_off; /* of what masked_cost.c has, the least that was seen */
-  double step, step_off;     /* of 348 steps that are taken (frontier_cost.c) */
+  double masked_off;     /* of 49 products that are taken (masked_cost.c) */
+  double step, step_off; /* of 348 steps that are taken (frontier_cost.c) */
   double entries_a_thread;
 } rates = {
     .full = {{{{{0.90, 1.63}, {1.32, 2.25}}, {{0.84, 1.72}, {1.87, 2.23}}},
@@ -49,8 +49,7 @@ static const struct {
     .whole = 4.0,
     .host_term = 0.5,
     .sddmm_off = 1.7,
-    .masked = 1.8,
-    .masked_off = 1.6,
+    .masked_off = 1.4,
     .step = 1.44,
     .step_off = 1.63,
     .entries_a_thread = 65536,
@@ -109,8 +108,7 @@ struct grb_gain grb_gain_sddmm(const struct shunt_host_sddmm *x, int64_t entries
 
 struct grb_gain grb_gain_masked_dot(double original_ns, double host_ns, int64_t work, int threads)
 {
-  return gain(rates.masked * original_ns, host_ns, shared_by((double)work, threads),
-              rates.masked_off);
+  return gain(original_ns, host_ns, shared_by((double)work, threads), rates.masked_off);
 }
 
 /* The choice is made by the least that GraphBLAS takes. */
