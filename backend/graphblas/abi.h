@@ -103,8 +103,9 @@ struct grb_numbers {
 #define GRB_OPERATORS(X, number)                                                                   \
   X(PLUS, number)                                                                                  \
   X(MIN, number) X(MAX, number) X(TIMES, number) X(FIRST, number) X(SECOND, number) X(ONEB, number)
-/* The monoid that takes any of its values: named GxB_ANY_<number>. */
-#define GRB_ANY_OPERATOR "GxB_ANY_BOOL"
+/* Those of BOOL alone, in the order of enum grb_logical; the monoid that takes any of its values is
+   named GxB_ANY_<number>. */
+#define GRB_LOGICALS(X) X(LOR) X(LAND)
 /* Descriptors: GrB_REPLACE, structural mask, complemented mask. */
 #define GRB_DESCRIPTORS(X) X(R) X(S) X(C) X(SC) X(RS) X(RC) X(RSC)
 

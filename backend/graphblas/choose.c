@@ -17,14 +17,15 @@ static bool has_mask_of_dot(const struct grb_product *p)
   return !both_sparse(p) || (!p->settings.complement && grb_operand_is_sparse(&p->mask));
 }
 
-/* Is the result one value for all entries?  GraphBLAS then stores it as such. */
+/* Is the result one value for all entries?  GraphBLAS then stores it as such; so does the method
+   for two sparse operands.  */
 static bool is_uniform(const struct grb_product *p)
 {
   bool first = !grb_uses_first(p->semiring.multiplier) || p->a.iso;
   bool second = !grb_uses_second(p->semiring.multiplier) || p->b.iso;
   const bool iso = p->a.iso && p->b.iso;
   /* PLUS of equal terms depends on how many there are, which may be the same for all. */
-  return first && second && (p->semiring.monoid != SHUNT_PLUS || (iso && !both_sparse(p)));
+  return first && second && (p->semiring.monoid != SHUNT_PLUS || iso);
 }
 
 /* Does this operand have the product's type, or one that does not matter, or, of two sparse ones,
@@ -45,11 +46,12 @@ struct shunt_outcome grb_choose(struct grb_product *p)
     const struct shunt_outcome v = p->method->choose(p);
     /* What is not worth it for the gaps of a bitmap is not without them. */
     const bool other = has_mask_of_dot(p) && p->a.form != GRB_BITMAP;
-    if (v.reason == SHUNT_FITS || p->semiring.monoid == SHUNT_ANY || !other) return v;
+    const bool only = grb_semiring_of_sparse(&p->semiring) && !both_sparse(p);
+    if (v.reason == SHUNT_FITS || only || !other) return v;
   }
-  SHUNT_DECLINE_IF(p->semiring.monoid == SHUNT_ANY, SHUNT_R_SEMIRING);
+  SHUNT_DECLINE_IF(!both_sparse(p) && grb_semiring_of_sparse(&p->semiring), SHUNT_R_SEMIRING);
   SHUNT_DECLINE_IF(both_sparse(p) && !has_mask_of_dot(p), SHUNT_R_MASK);
-  SHUNT_DECLINE_IF(is_uniform(p), SHUNT_R_ISO);
+  SHUNT_DECLINE_IF(!both_sparse(p) && is_uniform(p), SHUNT_R_ISO);
   SHUNT_DECLINE_IF(!type_fits(p, &p->a, grb_uses_first(times)) ||
                        !type_fits(p, &p->b, grb_uses_second(times)),
                    SHUNT_R_TYPES);

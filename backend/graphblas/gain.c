@@ -5,8 +5,7 @@
      w = S u           ns an entry x entries / threads
      U x V, masked     ns a term x entries of M x inner size / threads where U is by row and V by
                        column; otherwise GraphBLAS computes all of U x V
-     A x B', masked    (ns a read x reads + ns an entry x entries of M) / threads; other rates where
-                       A or B is held the other way round
+     A x B', masked    what its choice is made by (masked_cost.c) / threads
 
    Threads: as many as there are 65,536 entries, up to those that are allowed.  */
 #include "backend/graphblas/gain.h"
@@ -29,10 +28,7 @@ static const struct {
   double vector, host_vector, vector_off;
   /* 32 products of 1000 to 2000 rows, inner sizes 16 and 32; graphblas-host.txt. */
   double term, whole, host_term, sddmm_off;
-  /* 36 products of 8 graphs of graphs/products.json: as they are held; A or B the other way. */
-  struct {
-    double read, entry, host_read, host_entry, off;
-  } masked[2];
+  double masked_off;     /* of 49 products that are taken (masked_cost.c) */
   double step, step_off; /* of 348 steps that are taken (frontier_cost.c) */
   double entries_a_thread;
 } rates = {
@@ -53,7 +49,7 @@ static const struct {
     .whole = 4.0,
     .host_term = 0.5,
     .sddmm_off = 1.7,
-    .masked = {{10, 8, 0.4, 46, 1.51}, {21, 0, 0.1, 58, 1.41}},
+    .masked_off = 1.4,
     .step = 1.44,
     .step_off = 1.63,
     .entries_a_thread = 65536,
@@ -110,13 +106,9 @@ struct grb_gain grb_gain_sddmm(const struct shunt_host_sddmm *x, int64_t entries
   return gain(original, host, 1, rates.sddmm_off);
 }
 
-struct grb_gain grb_gain_masked_dot(const struct shunt_masked_dot *x, double reads)
+struct grb_gain grb_gain_masked_dot(double original_ns, double host_ns, int64_t work, int threads)
 {
-  const bool turned = x->a.by_column || x->b.by_column;
-  const double entries = (double)x->m.nnz;
-  return gain(rates.masked[turned].read * reads + rates.masked[turned].entry * entries,
-              rates.masked[turned].host_read * reads + rates.masked[turned].host_entry * entries,
-              shared_by(reads, x->threads), rates.masked[turned].off);
+  return gain(original_ns, host_ns, shared_by((double)work, threads), rates.masked_off);
 }
 
 /* The choice is made by the least that GraphBLAS takes. */

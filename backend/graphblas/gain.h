@@ -6,7 +6,7 @@
 #ifndef SHUNT_GRAPHBLAS_GAIN_H
 #define SHUNT_GRAPHBLAS_GAIN_H
 
-#include "kernels/semiring/masked/masked.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 struct grb_gain {
   double original_us, host_us; /* 0: nothing like it was measured */
@@ -21,8 +21,8 @@ struct grb_gain grb_gain_vector(const struct shunt_host_spmm *x);
 /* x without pattern, of which so many entries count.  GraphBLAS computes no more than these only
    where U is by row and V by column.  */
 struct grb_gain grb_gain_sddmm(const struct shunt_host_sddmm *x, int64_t entries);
-/* Two sparse matrices under a mask; reads: shunt_masked_dot_reads. */
-struct grb_gain grb_gain_masked_dot(const struct shunt_masked_dot *x, double reads);
+/* Two sparse matrices under a mask: what its choice is made by, nanoseconds of one thread. */
+struct grb_gain grb_gain_masked_dot(double original_ns, double host_ns, int64_t work, int threads);
 
 /* A step of searches: what its choice is made by, nanoseconds. */
 struct grb_gain grb_gain_frontier(double original_ns, double host_ns);

@@ -55,16 +55,21 @@ static void fill_objects(struct grb_library *l, struct filling *f)
 #define IDENTITY(number) l->identity[GRB_##number] = object(f, "GrB_IDENTITY_" #number, true);
 #define OPERATOR(name, number)                                                                     \
   l->op[GRB_##number][GRB_##name] = object(f, "GrB_" #name "_" #number, true);
+#define ANY(number) l->any[GRB_##number] = object(f, "GxB_ANY_" #number, true);
+#define LOGICAL(name) l->logical[GRB_##name] = object(f, "GrB_" #name, true);
 #define OPERATORS(number) GRB_OPERATORS(OPERATOR, number)
   GRB_NUMBERS(TYPE)
   GRB_OTHER_TYPES(OTHER)
   GRB_NUMBERS(IDENTITY)
   GRB_NUMBERS(OPERATORS)
-  l->any = object(f, GRB_ANY_OPERATOR, true);
+  GRB_NUMBERS(ANY)
+  GRB_LOGICALS(LOGICAL)
 #undef TYPE
 #undef OTHER
 #undef IDENTITY
 #undef OPERATOR
+#undef ANY
+#undef LOGICAL
 #undef OPERATORS
   for (int bits = 1; bits < 8; bits++) {
     char name[32];

@@ -25,6 +25,12 @@ enum grb_operator {
 #undef OPERATOR
       GRB_OPERATOR_COUNT
 };
+enum grb_logical {
+#define LOGICAL(o) GRB_##o,
+  GRB_LOGICALS(LOGICAL)
+#undef LOGICAL
+      GRB_LOGICAL_COUNT
+};
 enum { GRB_OTHER_TYPE_COUNT = 4 };
 enum grb_library_state { GRB_UNTRIED, GRB_READY, GRB_UNUSABLE };
 
@@ -43,7 +49,7 @@ struct grb_library {
   GrB_Type type[GRB_NUMBER_COUNT];
   GrB_Type other_type[GRB_OTHER_TYPE_COUNT];
   GrB_BinaryOp op[GRB_NUMBER_COUNT][GRB_OPERATOR_COUNT];
-  GrB_BinaryOp any; /* of BOOL */
+  GrB_BinaryOp any[GRB_NUMBER_COUNT], logical[GRB_LOGICAL_COUNT];
   GrB_UnaryOp identity[GRB_NUMBER_COUNT];
   /* By GRB_DESC bits below; [0] is NULL, the default. */
   GrB_Descriptor descriptor[8];

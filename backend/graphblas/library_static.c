@@ -17,8 +17,10 @@
 #define WEAK(f, arguments) extern int f arguments __attribute__((weak));
 #define OBJECT(name) extern void *GrB_##name;
 #define OPERATOR(name, number) extern void *GrB_##name##_##number;
+#define ANY(number) extern void *GxB_ANY_##number;
 #define EACH_NUMBER(number)                                                                        \
   OBJECT(number)                                                                                   \
+  ANY(number)                                                                                      \
   OPERATOR(IDENTITY, number)                                                                       \
   GRB_OPERATORS(OPERATOR, number)
 #define DESCRIPTOR(name) extern void *GrB_DESC_##name;
@@ -28,12 +30,13 @@ GRB_OPTIONAL_FUNCTIONS(WEAK)
 GRB_OTHER_TYPES(OBJECT)
 GRB_NUMBERS(EACH_NUMBER)
 GRB_DESCRIPTORS(DESCRIPTOR)
-extern void *GxB_ANY_BOOL;
+GRB_LOGICALS(OBJECT)
 #undef REAL
 #undef STRONG
 #undef WEAK
 #undef OBJECT
 #undef OPERATOR
+#undef ANY
 #undef DESCRIPTOR
 
 static const struct symbol {
@@ -44,9 +47,10 @@ static const struct symbol {
 #define FUNCTION(f, arguments) {#f, (void *)f},
 #define OBJECT(name) {"GrB_" #name, &GrB_##name},
 #define OPERATOR(name, number) {"GrB_" #name "_" #number, &GrB_##name##_##number},
+#define ANY(number) {"GxB_ANY_" #number, &GxB_ANY_##number},
 #define DESCRIPTOR(name) {"GrB_DESC_" #name, &GrB_DESC_##name},
     GRB_TAKEN(REAL) GRB_FUNCTIONS(FUNCTION) GRB_OPTIONAL_FUNCTIONS(FUNCTION) GRB_OTHER_TYPES(OBJECT)
-        GRB_NUMBERS(EACH_NUMBER) GRB_DESCRIPTORS(DESCRIPTOR){GRB_ANY_OPERATOR, &GxB_ANY_BOOL}};
+        GRB_NUMBERS(EACH_NUMBER) GRB_DESCRIPTORS(DESCRIPTOR) GRB_LOGICALS(OBJECT)};
 
 static void *symbol(void *unused, const char *name)
 {

@@ -1,5 +1,5 @@
 /* masked_dot.c: C<M> = accum (C, A * B) with sparse A, B and M: a dot product of two sparse rows
-   for each entry of M that counts (kernels/semiring/masked/masked.h).
+   for each entry of M that counts, or rows of op(B) added up (kernels/semiring/masked/masked.h).
 
    T exists where M does and row i of A meets column j of B.  With M by row the kernel wants rows of
    op(A) and of op(B)'; with M by column all is transposed, rows of op(B)' come first, and FIRST and
@@ -9,6 +9,7 @@
 #include "backend/graphblas/commit.h"
 #include "backend/graphblas/engine.h"
 #include "backend/graphblas/mask.h"
+#include "backend/graphblas/masked_cost.h"
 #include "backend/graphblas/memory.h"
 #include "backend/plan/fault.h"
 
@@ -38,7 +39,8 @@ static struct shunt_masked_dot product(const struct grb_product *p)
                                .m = pattern(p),
                                .a = turned ? b : a,
                                .b = turned ? a : b,
-                               .threads = p->threads};
+                               .threads = p->threads,
+                               .saxpy = p->saxpy};
   if (turned) x.semiring.multiplier = grb_exchanged(times);
   return x;
 }
@@ -47,24 +49,19 @@ static struct shunt_masked_dot product(const struct grb_product *p)
 
 static struct shunt_outcome choose(struct grb_product *p)
 {
+  const double worth_it = 1.25; /* what is less may be a loss */
   SHUNT_DECLINE_IF(p->settings.complement, SHUNT_R_MASK);
   GRB_CONTINUE(grb_mask_read_sparse(p));
   const struct shunt_masked_dot x = product(p);
-  const double entries = (double)x.m.nnz;
-  /* What is made of A and B before the first dot product. */
-  const double made = (double)x.a.nnz + (double)x.b.nnz + (double)x.a.cols;
-  const double worth_a_row = 5; /* entries of a row; GraphBLAS merges shorter ones as fast */
-  const double pays = made / entries - 4;
-  const double enough = pays > worth_a_row ? pays : worth_a_row; /* reads an entry */
-  const double reads = shunt_masked_dot_reads(&x, enough);
-  p->work = (int64_t)reads;
-  p->gain = grb_gain_masked_dot(&x, reads);
+  const struct grb_masked_counts n = grb_masked_count(&x);
+  const struct grb_masked_cost cost = grb_masked_cost(&x, &n);
+  const double host = cost.saxpy < cost.dot ? cost.saxpy : cost.dot;
+  p->saxpy = cost.saxpy < cost.dot;
+  p->work = (int64_t)(p->saxpy ? n.terms.offered : n.reads);
+  p->gain = grb_gain_masked_dot(cost.original, host, p->work, p->threads);
   if (grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
-  SHUNT_DECLINE_IF(reads < enough * entries, SHUNT_R_SLOWER);
-  /* GraphBLAS adds up rows of op(B) instead, where these are by row. */
-  const double terms = shunt_masked_dot_terms(&x), few = 4 * entries;
-  SHUNT_DECLINE_IF(terms >= 0 && terms < few, SHUNT_R_SLOWER);
+  SHUNT_DECLINE_IF(cost.original < worth_it * host, SHUNT_R_SLOWER);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
@@ -91,13 +88,16 @@ static bool make_pattern(struct grb_product *p)
 }
 
 /* T's arrays, filled from the kernel's work; on failure some of them, and the work is gone. */
-static bool take_result(struct grb_product *p, const struct shunt_sparse *m, uint64_t *offsets,
+static bool take_result(struct grb_product *p, const struct shunt_masked_dot *x, uint64_t *offsets,
                         struct shunt_masked_dot_work *work, struct grb_result *t)
 {
+  const struct shunt_sparse *m = &x->m;
   const int64_t n = (int64_t)offsets[m->vectors];
-  const size_t bytes = (size_t)n * grb_number_size(p->semiring.number);
+  const bool iso = shunt_masked_dot_uniform(x);
+  const size_t bytes = (size_t)(iso ? 1 : n) * grb_number_size(p->semiring.number);
   *t = (struct grb_result){.form = m->ids ? GRB_HYPERSPARSE : GRB_SPARSE,
                            .by_column = p->mask.by_column,
+                           .iso = iso,
                            .vectors = m->vectors,
                            .nvals = n,
                            .offsets = offsets};
@@ -130,7 +130,7 @@ static struct shunt_outcome multiply(struct grb_product *p)
     grb_release(p->library, offsets);
     return SHUNT_OUTCOME(grb_engine_reason(status, too_large(&x) ? SHUNT_R_LARGE : SHUNT_R_SPARSE));
   }
-  const bool good = take_result(p, &x.m, offsets, work, &t);
+  const bool good = take_result(p, &x, offsets, work, &t);
   grb_result_release(p); /* the pattern */
   p->t = t;
   SHUNT_DECLINE_IF(!good, SHUNT_R_FAILED);

@@ -145,6 +145,7 @@ bool grb_operand_cast_iso(const struct grb_library *l, struct grb_operand *a, en
   switch (to) {
   case GRB_FP32: *(float *)out = (float)value; break;
   case GRB_FP64: *(double *)out = (double)value; break;
+  case GRB_BOOL: *(uint8_t *)out = value != 0; break;
   case GRB_INT32:
   case GRB_UINT32: *(uint32_t *)out = (uint32_t)value; break;
   default: *(int64_t *)out = value; break;

@@ -68,6 +68,7 @@ struct grb_product {
   /* Chosen: */
   const struct grb_method *method;
   int64_t work; /* multiplications */
+  bool saxpy;   /* of two sparse operands: rows are added up (masked.h) */
   struct grb_gain gain;
   GrB_Matrix before; /* a copy of A, for measure.h */
   /* Computed: */

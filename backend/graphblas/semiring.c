@@ -32,6 +32,23 @@ static bool find_multiplier(const GrB_BinaryOp op[GRB_OPERATOR_COUNT], GrB_Binar
   return true;
 }
 
+/* Of BOOL: LOR is the greatest, LAND the least of two and their product. */
+static bool read_logical(const struct grb_library *l, GrB_BinaryOp multiply,
+                         struct grb_semiring *out)
+{
+  const GrB_BinaryOp add = out->add;
+  if (add != l->any[GRB_BOOL] && add != l->logical[GRB_LOR] && add != l->logical[GRB_LAND])
+    return false;
+  out->number = GRB_BOOL;
+  out->monoid = add == l->any[GRB_BOOL]      ? SHUNT_ANY
+                : add == l->logical[GRB_LOR] ? SHUNT_MAX
+                                             : SHUNT_MIN;
+  out->multiplier = SHUNT_TIMES;
+  return multiply == l->logical[GRB_LAND] ||
+         (find_multiplier(l->op[GRB_BOOL], multiply, &out->multiplier) &&
+          out->multiplier != SHUNT_ADD);
+}
+
 bool grb_semiring_read(const struct grb_library *l, GrB_Semiring handle, struct grb_semiring *out)
 {
   GrB_Monoid monoid;
@@ -40,19 +57,19 @@ bool grb_semiring_read(const struct grb_library *l, GrB_Semiring handle, struct 
       l->GxB_Semiring_add(&monoid, handle) != GRB_SUCCESS ||
       l->GxB_Monoid_operator(&out->add, monoid) != GRB_SUCCESS)
     return false;
-  if (out->add == l->any) {
-    out->number = GRB_BOOL;
-    out->monoid = SHUNT_ANY;
-    return find_multiplier(l->op[GRB_BOOL], multiply, &out->multiplier);
-  }
   for (int n = 0; n < GRB_BOOL; n++) {
-    if (!find_monoid(l->op[n], out->add, &out->monoid)) continue;
     out->number = (enum grb_number)n;
-    /* Computed as INT32: sums wrap alike, the least and the greatest are others. */
-    if (n == GRB_UINT32 && out->monoid != SHUNT_PLUS) return false;
-    return find_multiplier(l->op[n], multiply, &out->multiplier);
+    out->monoid = SHUNT_ANY;
+    if (out->add == l->any[n] || find_monoid(l->op[n], out->add, &out->monoid))
+      return find_multiplier(l->op[n], multiply, &out->multiplier);
   }
-  return false;
+  return read_logical(l, multiply, out);
+}
+
+bool grb_semiring_of_sparse(const struct grb_semiring *s)
+{
+  return s->monoid == SHUNT_ANY || s->number == GRB_BOOL ||
+         (s->number == GRB_UINT32 && s->monoid != SHUNT_PLUS);
 }
 
 bool grb_type_is_built_in(const struct grb_library *l, GrB_Type type)
@@ -72,8 +89,9 @@ enum shunt_multiplier grb_exchanged(enum shunt_multiplier m)
 struct shunt_semiring grb_semiring_of_kernels(const struct grb_semiring *s)
 {
   static const shunt_type type[GRB_NUMBER_COUNT] = {SHUNT_F32, SHUNT_F64, SHUNT_I32, SHUNT_I64,
-                                                    SHUNT_U64, SHUNT_I32, SHUNT_I8};
-  return (struct shunt_semiring){s->monoid, s->multiplier, type[s->number]};
+                                                    SHUNT_U64, SHUNT_I32, SHUNT_U8};
+  return (struct shunt_semiring){s->monoid, s->multiplier, type[s->number],
+                                 s->number == GRB_UINT32};
 }
 
 size_t grb_number_size(enum grb_number n)

@@ -17,6 +17,10 @@ struct grb_semiring {
 /* False: one that Shunt does not know, or not a semiring. */
 bool grb_semiring_read(const struct grb_library *l, GrB_Semiring handle, struct grb_semiring *out);
 
+/* Is it taken of two sparse operands alone?  BOOL, ANY, and the least and greatest of UINT32, which
+   other kernels compute as INT32: sums wrap alike.  */
+bool grb_semiring_of_sparse(const struct grb_semiring *s);
+
 /* Is the type one of GraphBLAS' own real ones, which all convert to each other? */
 bool grb_type_is_built_in(const struct grb_library *l, GrB_Type type);
 

@@ -25,7 +25,7 @@ enum shunt_monoid {
   SHUNT_PLUS, /* integers wrap */
   SHUNT_MIN,  /* fmin: a NaN is ignored */
   SHUNT_MAX,  /* fmax */
-  SHUNT_ANY   /* any of them: frontiers only */
+  SHUNT_ANY   /* any of them: masked products of sparse operands and frontiers only */
 };
 
 enum shunt_multiplier {
@@ -36,11 +36,13 @@ enum shunt_multiplier {
   SHUNT_ADD     /* s (x) b = s + b */
 };
 
-/* One type for both operands and the result: SHUNT_F32, F64, I32, I64 or U64. */
+/* One type for both operands and the result: SHUNT_F32, F64, I32, I64 or U64; of masked products of
+   sparse operands also U8, which holds 0 and 1, and I32 that is_unsigned.  */
 struct shunt_semiring {
   enum shunt_monoid monoid;
   enum shunt_multiplier multiplier;
   shunt_type type;
+  bool is_unsigned;
 };
 
 /* A sparse matrix as a list of vectors, each the entries of one row (or one column).

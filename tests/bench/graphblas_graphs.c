@@ -156,6 +156,18 @@ static GrB_Matrix part_of(GrB_Matrix a, GrB_IndexUnaryOp which, int64_t diagonal
   return part;
 }
 
+/* Its pattern, with the number of the row for a value. */
+static GrB_Matrix numbered(GrB_Matrix a, GrB_Type type)
+{
+  GrB_Matrix out;
+  GrB_Index n;
+  GRB_OK(GrB_Matrix_nrows(&n, a));
+  GRB_OK(GrB_Matrix_new(&out, type, n, n));
+  GRB_OK(GrB_Matrix_apply_IndexOp_INT64(out, NULL, NULL, GrB_ROWINDEX_INT64, a, 0, NULL));
+  GRB_OK(GrB_Matrix_wait(out, GrB_MATERIALIZE));
+  return out;
+}
+
 /* ---- products ------------------------------------------------------------------------------- */
 
 static bool equal(GrB_Matrix x, GrB_Matrix y)
@@ -203,6 +215,23 @@ static void row(const char *graph_name, const char *what, GrB_Type type, GrB_Sem
   for (int i = 0; i < 2; i++) GrB_Matrix_free(&results[i]);
 }
 
+/* Of booleans, of any and of the least; S is the graph and L its lower half. */
+static void other_semirings(const char *name, GrB_Matrix s, GrB_Matrix l)
+{
+  GrB_Matrix n = numbered(s, GrB_UINT32), lower = numbered(l, GrB_UINT32);
+  row(name, "C<S> = S S', any.pair bool", GrB_BOOL, GxB_ANY_PAIR_BOOL, s, s, s, GrB_DESC_RST1);
+  row(name, "C<S> = S S, any.pair bool", GrB_BOOL, GxB_ANY_PAIR_BOOL, s, s, s, GrB_DESC_S);
+  row(name, "C<L> = L L, lor.land bool", GrB_BOOL, GrB_LOR_LAND_SEMIRING_BOOL, l, l, l, GrB_DESC_S);
+  row(name, "C<S> = S S', min.plus uint32", GrB_UINT32, GrB_MIN_PLUS_SEMIRING_UINT32, n, n, n,
+      GrB_DESC_ST1);
+  row(name, "C<S> = S S, min.plus uint32", GrB_UINT32, GrB_MIN_PLUS_SEMIRING_UINT32, n, n, n,
+      GrB_DESC_S);
+  row(name, "C<L> = L L, max.first uint32", GrB_UINT32, GxB_MAX_FIRST_UINT32, lower, lower, lower,
+      GrB_DESC_S);
+  GrB_Matrix_free(&n);
+  GrB_Matrix_free(&lower);
+}
+
 static void products(const char *path)
 {
   struct edges e = graph(path);
@@ -227,6 +256,7 @@ static void products(const char *path)
   row(name, "C<S> = L U, plus.pair int64", GrB_INT64, GxB_PLUS_PAIR_INT64, s, l, u, GrB_DESC_S);
   row(name, "sorted C<L> = L U', plus.pair int64", GrB_INT64, GxB_PLUS_PAIR_INT64, lower, lower,
       upper, GrB_DESC_ST1);
+  other_semirings(name, s, l);
   GrB_Matrix *all[] = {&s, &x, &l, &u, &w, &sorted, &lower, &upper};
   for (int i = 0; i < 8; i++) GrB_Matrix_free(all[i]);
 }

@@ -21,6 +21,15 @@ static const char *const bool_semirings[][2] = {
     {"LOR", "LAND"}, {"LAND", "LOR"}, {"LXOR", "LAND"},
     {"EQ", "LOR"},   {"LOR", "PAIR"}, {"ANY", "PAIR"},
 };
+/* Taken of two sparse operands alone. */
+static const char *const sparse_semirings[][2] = {
+    {"ANY", "PAIR"}, {"ANY", "FIRST"},  {"ANY", "SECOND"}, {"ANY", "TIMES"},
+    {"MIN", "PLUS"}, {"MIN", "SECOND"}, {"MAX", "FIRST"},  {"MAX", "TIMES"},
+};
+static const char *const sparse_bool_semirings[][2] = {
+    {"LOR", "LAND"}, {"LAND", "LAND"}, {"LOR", "FIRST"}, {"LAND", "SECOND"},
+    {"LOR", "PAIR"}, {"ANY", "PAIR"},  {"ANY", "LAND"},  {"ANY", "FIRST"},
+};
 static const char *const accums[] = {"PLUS",  "PLUS",  "PLUS",  "SECOND", "MIN", "MAX",
                                      "FIRST", "MINUS", "TIMES", "DIV",    "ISGT"};
 
@@ -54,12 +63,24 @@ static void set_semiring(struct semiring_choice *s, const char *add, const char 
   s->type = t;
 }
 
+static void draw_sparse_semiring(uint64_t *r, struct semiring_choice *s)
+{
+  const char *const *pair = PICK(r, sparse_semirings);
+  set_semiring(s, pair[0], pair[1], rng_chance(r, 50) ? T_UINT32 : PICK(r, listed_types));
+  if (rng_chance(r, 60)) return;
+  pair = PICK(r, sparse_bool_semirings);
+  set_semiring(s, pair[0], pair[1], T_BOOL);
+}
+
 static void draw_semiring(uint64_t *r, struct semiring_choice *s, bool large)
 {
   int64_t kind = large ? 0 : rng_below(r, 100);
   const char *const *pair = PICK(r, listed);
   s->origin = FROM_LIBRARY;
   set_semiring(s, pair[0], pair[1], PICK(r, listed_types));
+  if (kind < 65) return;
+  s->for_sparse = kind < 70;
+  if (s->for_sparse) draw_sparse_semiring(r, s);
   if (kind < 70) return;
   if (kind < 76) {
     s->type = any_type(r);
@@ -170,6 +191,7 @@ static void draw_forms(uint64_t *r, struct product_case *c, bool large)
   draw_any_form(r, m, large);
   c->has_mask = rng_chance(r, 35);
   c->complement = rng_chance(r, 25);
+  if (c->semiring.for_sparse && c->call == CALL_MXM && rng_chance(r, 80)) kind = 80;
   if (c->call != CALL_MXM || kind < 50) {
     draw_sparse(r, a, large);
     draw_dense(r, b);
@@ -345,6 +367,16 @@ static void make_inexact(struct product_case *c)
     c->has_accum = false;
 }
 
+/* Any value is right of several: operands of one value leave no choice. */
+static void make_one_valued(struct product_case *c)
+{
+  for (int s = SLOT_A; s <= SLOT_B; s++) {
+    struct operand *o = &c->operand[c->same_as[s]];
+    o->iso = true;
+    o->set_after = 0;
+  }
+}
+
 /* NaN and the identity of MIN or MAX must stay apart from everything else. */
 static void make_nan_or_identity(struct product_case *c)
 {
@@ -408,6 +440,7 @@ void case_make(struct product_case *c, uint64_t seed, long index, bool large)
     make_inexact(c);
   if ((t == T_FP32 || t == T_FP64) && !sum && has_special(c)) make_nan_or_identity(c);
   if (!large && rng_chance(r, 1)) make_huge(c);
+  if (!c->frontier && !strcmp(c->semiring.add, "ANY")) make_one_valued(c);
   draw_wrong(r, c);
   if (rng_chance(r, 5)) c->stale_error = true;
   if (rng_chance(r, 5)) c->threads = 1 + (int)rng_below(r, 3);

@@ -24,6 +24,7 @@ struct semiring_choice {
   enum origin origin;
   char add[16], multiply[16];
   enum type type;
+  bool for_sparse; /* taken of two sparse operands alone */
 };
 
 enum wrong {

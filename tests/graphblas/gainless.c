@@ -138,6 +138,30 @@ static bool graph(const struct products *subject, const struct products *origina
   return good && was_taken == taken;
 }
 
+/* C<L> = L L of a lower triangle with about `entries` / 2 a row, all by row: rows are added up. */
+static bool triangle(const struct products *subject, const struct products *original,
+                     GrB_Semiring semiring, GrB_Type type, int entries, bool taken)
+{
+  const GrB_Index n = 4000;
+  GrB_Matrix s = make_sparse(n, n, entries), l = NULL, c[2];
+  GrB_Info info[2];
+  bool was_taken = false;
+  GrB_Matrix_new(&l, type, n, n);
+  GrB_Matrix_select_INT64(l, NULL, NULL, GrB_TRIL, s, -1, NULL);
+  GrB_Matrix_wait(l, GrB_MATERIALIZE);
+  for (int i = 0; i < 2; i++) {
+    GrB_Matrix_new(&c[i], type, n, n);
+    calls_reset();
+    info[i] = (i ? original : subject)->mxm(c[i], l, NULL, semiring, l, l, GrB_DESC_S);
+    if (i == 0) was_taken = calls_seen() == 0;
+  }
+  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
+  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
+  GrB_Matrix_free(&s);
+  GrB_Matrix_free(&l);
+  return good && was_taken == taken;
+}
+
 /* A step of 64 searches: F<!P> = F A, with `entries` in a row of F. */
 static bool steps(const struct products *subject, const struct products *original, int entries,
                   bool taken)
@@ -216,17 +240,26 @@ int main(void)
     printf("%s - %s: %s, and as the original's\n", good ? "ok" : "not ok", x.what,
            x.taken ? "taken" : "passed through");
   }
-  const bool others[] = {large(&subject),
-                         graph(&subject, &original, 8, preloaded),
-                         graph(&subject, &original, 2, false),
-                         steps(&subject, &original, 200, preloaded),
-                         steps(&subject, &original, 1, false),
-                         whole(&subject, &original, GxB_SPARSE, preloaded),
-                         whole(&subject, &original, GxB_BITMAP, preloaded)};
+  const bool others[] = {
+      large(&subject),
+      graph(&subject, &original, 8, preloaded),
+      graph(&subject, &original, 2, false),
+      triangle(&subject, &original, GrB_LOR_LAND_SEMIRING_BOOL, GrB_BOOL, 60, preloaded),
+      triangle(&subject, &original, GrB_MAX_MIN_SEMIRING_UINT32, GrB_UINT32, 60, false),
+      triangle(&subject, &original, GrB_MIN_PLUS_SEMIRING_UINT32, GrB_UINT32, 60, preloaded),
+      triangle(&subject, &original, GrB_MIN_PLUS_SEMIRING_UINT32, GrB_UINT32, 4, false),
+      steps(&subject, &original, 200, preloaded),
+      steps(&subject, &original, 1, false),
+      whole(&subject, &original, GxB_SPARSE, preloaded),
+      whole(&subject, &original, GxB_BITMAP, preloaded)};
   const int more = (int)(sizeof others / sizeof *others);
   const char *const what[] = {"100 x 2^60 by column is passed through",
                               "C<S> = S S' is taken, and as the original's",
                               "C<S> = S S' of short rows is passed through",
+                              "C<L> = L L by LOR_LAND is taken, and as the original's",
+                              "C<L> = L L by MAX_MIN is passed through",
+                              "C<L> = L L by MIN_PLUS of UINT32 is taken, and as the original's",
+                              "C<L> = L L of short rows is passed through",
                               "a step of searches is taken, and as the original's",
                               "a step that hardly begins is passed through",
                               "all of T is added to a sparse C",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/semiring/masked/masked_left.h"
+#include "kernels/semiring/masked/masked_saxpy.h"
 #include "kernels/semiring/semiring_choice.h"
 
 enum { SPARSEST = 64 }; /* rows and columns for each entry, at most */
@@ -13,12 +14,17 @@ static bool too_sparse(const struct shunt_sparse *s)
   return longer >= INT32_MAX || s->nnz > UINT32_MAX || longer / SPARSEST > s->nnz + 1024;
 }
 
+bool shunt_masked_dot_uniform(const struct shunt_masked_dot *p)
+{
+  return p->a.iso && p->b.iso && p->semiring.monoid != SHUNT_PLUS;
+}
+
 static shunt_status check(const struct shunt_masked_dot *p)
 {
   if (!shunt_sparse_valid(&p->m) || !shunt_sparse_valid(&p->a) || !shunt_sparse_valid(&p->b) ||
       p->m.by_column || p->m.rows != p->a.rows || p->m.cols != p->b.rows || p->a.cols != p->b.cols)
     return SHUNT_E_ARGUMENT;
-  return shunt_sum_of(p->semiring.type) ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
+  return shunt_sum_of(&p->semiring) ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
 }
 
 static bool uses(const struct shunt_masked_dot *p, int operand)
@@ -41,29 +47,36 @@ static bool make_columns(struct shunt_masked_dot_work *x)
   return columns;
 }
 
+/* What x->b has the rows of. */
+static struct shunt_sparse second_operand(const struct shunt_masked_dot *p)
+{
+  return p->saxpy ? shunt_saxpy_operand(p) : p->b;
+}
+
 static bool make_operands(struct shunt_masked_dot_work *x)
 {
   const struct shunt_masked_dot *p = x->p;
   const size_t size = shunt_type_size(p->semiring.type);
+  const struct shunt_sparse b = second_operand(p);
   const bool shared = !p->a.by_column && shunt_same_pattern(&p->m, &p->a);
   if (!shunt_rows_make(&p->a, size, uses(p, 0), shared ? x->columns : NULL, x->threads, &x->memory,
                        &x->a))
     return false;
-  if (p->a.by_column == p->b.by_column && shunt_same_pattern(&p->a, &p->b) &&
-      (shunt_same_values(&p->a, &p->b, size) || (p->a.iso && p->b.iso))) {
+  if (p->a.by_column == b.by_column && p->a.rows == b.rows && shunt_same_pattern(&p->a, &b) &&
+      (shunt_same_values(&p->a, &b, size) || (p->a.iso && b.iso))) {
     x->b = x->a;
-    x->b.values = p->b.iso ? p->b.values : x->a.values;
-    x->b.iso = p->b.iso;
+    x->b.values = b.iso ? b.values : x->a.values;
+    x->b.iso = b.iso;
     return true;
   }
-  return shunt_rows_make(&p->b, size, uses(p, 1), NULL, x->threads, &x->memory, &x->b);
+  return shunt_rows_make(&b, size, uses(p, 1), NULL, x->threads, &x->memory, &x->b);
 }
 
 static bool make_results(struct shunt_masked_dot_work *x)
 {
   const size_t entries = (size_t)x->p->m.nnz;
   const uint32_t first = 0;
-  if (x->p->semiring.monoid == SHUNT_PLUS && x->a.iso && x->b.iso) {
+  if (x->a.iso && x->b.iso) {
     const struct shunt_terms one = {1, &first, &first, x->a.values, x->b.values, true, true};
     x->sum(&x->p->semiring, &one, &x->term, 0);
     x->counts = shunt_masked_piece(&x->memory, entries * sizeof *x->counts);
@@ -106,15 +119,20 @@ static size_t bytes_of(const struct shunt_masked_dot *p, int threads)
   const size_t size = shunt_type_size(p->semiring.type);
   const size_t rounding = 16 * 64; /* of as many pieces as there are */
   const size_t result = size + 1 > sizeof(uint32_t) ? size + 1 : sizeof(uint32_t);
-  return rounding + shunt_piece_bytes(p->m.nnz, sizeof(uint32_t) + result) +
-         shunt_symmetry_bytes(p, threads) + shunt_rows_bytes(&p->a, size, uses(p, 0), threads) +
-         shunt_rows_bytes(&p->b, size, uses(p, 1), threads) + shunt_masked_left_bytes(p, threads);
+  const struct shunt_sparse b = second_operand(p);
+  const size_t rows = shunt_rows_bytes(&p->a, size, uses(p, 0), threads) +
+                      shunt_rows_bytes(&b, size, uses(p, 1), threads);
+  const size_t of_way =
+      p->saxpy ? shunt_saxpy_bytes(p)
+               : shunt_symmetry_bytes(p, threads) + shunt_masked_left_bytes(p, threads);
+  return rounding + shunt_piece_bytes(p->m.nnz, sizeof(uint32_t) + result) + rows + of_way;
 }
 
 static bool multiply(struct shunt_masked_dot_work *x)
 {
   x->memory.block = shunt_scratch_take(bytes_of(x->p, x->threads));
   if (!make_columns(x)) return false;
+  if (x->p->saxpy) return make_operands(x) && make_results(x) && shunt_masked_by_saxpy(x);
   x->symmetric = shunt_find_symmetry(x);
   if (!make_operands(x)) return false;
   x->symmetric = x->symmetric || shunt_find_symmetry_by_rows(x);
@@ -132,7 +150,8 @@ shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *
   if (!x) return SHUNT_E_MEMORY;
   x->copy = *p;
   x->p = &x->copy;
-  x->sum = shunt_sum_of(p->semiring.type);
+  x->sum = shunt_sum_of(&p->semiring);
+  x->uniform = shunt_masked_dot_uniform(p);
   x->threads = shunt_semiring_threads(p->threads, p->m.nnz * 16);
   if (!multiply(x)) {
     work_free(x);
@@ -151,7 +170,7 @@ static void finish_row(const struct shunt_masked_dot_work *x, int64_t v, uint64_
                        void *values)
 {
   const struct shunt_sparse *m = &x->p->m;
-  const bool narrow = shunt_type_size(x->p->semiring.type) == 4;
+  const size_t size = shunt_type_size(x->p->semiring.type);
   const int64_t begin = shunt_vector_begin(m, v), end = shunt_vector_begin(m, v + 1);
   uint64_t to = x->offsets[v];
   const bool all = x->offsets[v + 1] - to == (uint64_t)(end - begin);
@@ -159,10 +178,7 @@ static void finish_row(const struct shunt_masked_dot_work *x, int64_t v, uint64_
   for (int64_t p = begin; p < end; p++) {
     if (!all && !x->exists[p]) continue;
     indices[to] = x->columns[p];
-    if (narrow)
-      ((uint32_t *)values)[to++] = ((const uint32_t *)x->values)[p];
-    else
-      ((uint64_t *)values)[to++] = ((const uint64_t *)x->values)[p];
+    shunt_copy_element(values, (int64_t)to++, x->values, p, size);
   }
 }
 
@@ -173,7 +189,8 @@ static void finish_counts(const struct shunt_masked_dot_work *x, int64_t v, uint
   const int64_t begin = shunt_vector_begin(&x->p->m, v), end = shunt_vector_begin(&x->p->m, v + 1);
   uint64_t to = x->offsets[v];
   if (x->offsets[v + 1] == to) return;
-  shunt_store_counts(x->p->semiring.type, x->counts + begin, end - begin, &x->term, values, to);
+  if (!x->uniform)
+    shunt_store_counts(x->p->semiring.type, x->counts + begin, end - begin, &x->term, values, to);
   for (int64_t p = begin; p < end; p++)
     if (x->counts[p]) indices[to++] = x->columns[p];
 }
@@ -181,6 +198,7 @@ static void finish_counts(const struct shunt_masked_dot_work *x, int64_t v, uint
 void shunt_masked_dot_finish(struct shunt_masked_dot_work *x, uint64_t *indices, void *values)
 {
   const int64_t vectors = indices ? x->p->m.vectors : 0;
+  if (x->uniform && indices) memcpy(values, &x->term, shunt_type_size(x->p->semiring.type));
   SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(x->threads))
   for (int64_t v = 0; v < vectors; v++)
     if (x->counts)

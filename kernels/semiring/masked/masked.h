@@ -25,6 +25,9 @@
    columns where its own rows begin to.  Where M's pattern is A's and B's, too, and their values are
    not read, the proof stands for theirs, and nothing is transposed.
 
+   Or rows of B' are added up under the mask (saxpy), where their entries are fewer than what the
+   dot products and transposes would read (masked_saxpy.h).
+
    Two steps, because only the first tells how large T is; scratch is held in between.  Threads
    share the work by M's entries.  Each entry is summed by one thread in the order of k: results do
    not depend on the number of threads.  */
@@ -38,11 +41,13 @@ extern "C" {
 #endif
 
 /* All three are m x n, m x k, n x k; M by row, with indices in ascending order; A and B by row or
-   by column (then they are transposed first), indices in ascending order.  Integers wrap.  */
+   by column (then they are transposed first; saxpy transposes B where it is by row), indices in
+   ascending order.  Integers wrap.  */
 struct shunt_masked_dot {
   struct shunt_semiring semiring;
   struct shunt_sparse m, a, b;
   int threads;
+  bool saxpy; /* adds up rows of B' */
 };
 
 struct shunt_masked_dot_work;
@@ -53,8 +58,11 @@ struct shunt_masked_dot_work;
    entries, or 2^32 entries.  SHUNT_E_MEMORY: scratch.  SHUNT_E_ARGUMENT: shapes.  */
 shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *offsets,
                                     struct shunt_masked_dot_work **work);
-/* Fills T's indices and values [offsets[m.vectors]], and lets go of the work; NULL for both: only
-   that.  */
+/* Are T's values one for all?  So they are where A and B are read as one value each, and the monoid
+   is not PLUS.  */
+bool shunt_masked_dot_uniform(const struct shunt_masked_dot *p);
+/* Fills T's indices [offsets[m.vectors]] and as many values, or one of a uniform T, and lets go of
+   the work; NULL for both: only that.  */
 void shunt_masked_dot_finish(struct shunt_masked_dot_work *work, uint64_t *indices, void *values);
 
 /* Entries of A and B that are read where each pair is read from its shorter row, by a sample of
@@ -62,9 +70,17 @@ void shunt_masked_dot_finish(struct shunt_masked_dot_work *work, uint64_t *indic
    or fewer than `enough`.  */
 double shunt_masked_dot_reads(const struct shunt_masked_dot *p, double enough);
 
-/* Multiplications of the whole of A B', without M, by a sample of A's entries; -1 where that is not
-   known without a transpose: unless A is by row and B by column.  */
-double shunt_masked_dot_terms(const struct shunt_masked_dot *p);
+/* Entries of rows of B' that saxpy reads, by a sample of A's; offered: with those of rows that end
+   before M's begins, or begin behind it.  False: not known without a transpose, unless A is by row
+   and B by column.  */
+struct shunt_masked_terms {
+  double read, offered;
+};
+bool shunt_masked_saxpy_terms(const struct shunt_masked_dot *p, struct shunt_masked_terms *terms);
+
+/* Is T likely to be found symmetric without a transpose?  A, B and M are one matrix, and so it is
+   in a few of its entries.  */
+bool shunt_masked_seems_symmetric(const struct shunt_masked_dot *p);
 
 /* The slow, obviously right twin: values [m.nnz] and exists [m.nnz] at the places of M's
    entries. */

@@ -87,10 +87,11 @@ static enum shunt_multiplier exchanged(enum shunt_multiplier by)
 static bool run(const struct shunt_masked_dot_work *x, const struct shunt_masked_left *left)
 {
   const struct shunt_semiring by = x->p->semiring;
-  const struct shunt_semiring turned = {by.monoid, exchanged(by.multiplier), by.type};
-  const struct shunt_masked_side rows = {&x->a, &x->b, by}, columns = {&x->b, &x->a, turned};
+  struct shunt_semiring turned = by;
   const int64_t all = left ? left->offsets[x->b.rows] : x->p->m.nnz;
   const int64_t parts = (int64_t)x->threads * SHUNT_PARTS_PER_THREAD, each = all / parts + 1;
+  turned.multiplier = exchanged(by.multiplier);
+  const struct shunt_masked_side rows = {&x->a, &x->b, by}, columns = {&x->b, &x->a, turned};
   int good = 1;
   SHUNT_OMP(omp parallel num_threads(x->threads) reduction(& : good))
   {

@@ -35,12 +35,13 @@ static int64_t lower_bound(const uint32_t *indices, int64_t n, uint32_t k)
 
 /* ---- which entries of k[0 .. n) are marked --------------------------------------------------- */
 
-/* By blocks up to `last`. */
-static int64_t count_marked(const uint8_t *marked, const uint32_t *k, int64_t n, uint32_t last)
+/* By blocks up to `last`.  any: one of them is as good as all. */
+static int64_t count_marked(const uint8_t *marked, const uint32_t *k, int64_t n, uint32_t last,
+                            bool any)
 {
   int64_t c0 = 0, c1 = 0, c2 = 0, c3 = 0, q = 0;
   for (; q + BLOCK <= n; q += BLOCK) {
-    if (k[q] > last) return c0 + c1 + c2 + c3;
+    if (k[q] > last || (any && (c0 | c1 | c2 | c3))) return c0 + c1 + c2 + c3;
     for (int64_t at = q; at < q + BLOCK; at += 4) {
       uint64_t two, more;
       memcpy(&two, k + at, sizeof two);
@@ -110,10 +111,11 @@ static const void *values_from(const struct shunt_rows *r, int64_t begin, size_t
   return (const char *)r->values + (r->iso ? 0 : (size_t)begin * size);
 }
 
-static int64_t count_pair(const struct shunt_masked_marks *t, struct row a, struct other b)
+static int64_t count_pair(const struct shunt_masked_dot_work *x, const struct shunt_masked_marks *t,
+                          struct row a, struct other b)
 {
   if (shunt_worth_seeking(a.n, b.n)) return shunt_masked_seek(a.k, a.n, b.k, b.n, NULL);
-  return count_marked(t->is_marked, b.k, b.n, a.k[a.n - 1]);
+  return count_marked(t->is_marked, b.k, b.n, a.k[a.n - 1], x->uniform);
 }
 
 /* Returns how many meet; if any do, their sum goes to x->values[at]. */
@@ -142,7 +144,7 @@ static void dot(const struct shunt_masked_dot_work *x, const struct shunt_masked
   int64_t count = 0;
   if (b.n > 0 && b.k[0] <= last && b.k[b.n - 1] >= first) {
     for (; b.n > BLOCK && b.k[BLOCK - 1] < first; b.n -= BLOCK) b.k += BLOCK, b.begin += BLOCK;
-    count = x->counts ? count_pair(t, a, b) : sum_pair(x, s, t, a, b, pair.at);
+    count = x->counts ? count_pair(x, t, a, b) : sum_pair(x, s, t, a, b, pair.at);
   }
   if (x->counts)
     x->counts[pair.at] = (uint32_t)count;
@@ -159,12 +161,7 @@ static void mark(const struct shunt_masked_marks *t, struct row a, uint8_t as)
 
 static void spread_values(void *to, const void *from, struct row a, int64_t begin, size_t size)
 {
-  if (size == 4)
-    for (int64_t q = 0; q < a.n; q++)
-      ((uint32_t *)to)[a.k[q]] = ((const uint32_t *)from)[begin + q];
-  else
-    for (int64_t q = 0; q < a.n; q++)
-      ((uint64_t *)to)[a.k[q]] = ((const uint64_t *)from)[begin + q];
+  for (int64_t q = 0; q < a.n; q++) shunt_copy_element(to, a.k[q], from, begin + q, size);
 }
 
 static void prefetch(const struct shunt_rows *r, struct shunt_masked_pair pair)
@@ -186,10 +183,7 @@ static void store_mirrors(const struct shunt_masked_dot_work *x,
       continue;
     }
     x->exists[to] = x->exists[at];
-    if (size == 4)
-      ((uint32_t *)x->values)[to] = ((const uint32_t *)x->values)[at];
-    else
-      ((uint64_t *)x->values)[to] = ((const uint64_t *)x->values)[at];
+    shunt_copy_element(x->values, to, x->values, at, size);
   }
 }
 

@@ -1,5 +1,5 @@
 /* masked_reads.c: what a masked product costs, by samples of its entries. */
-#include "kernels/semiring/masked/masked.h"
+#include "kernels/semiring/masked/masked_saxpy.h"
 #include "kernels/semiring/semiring_operands.h"
 
 enum { FEW = 32, SAMPLE = 256, CLEAR = 4 }; /* entries that are looked at; CLEAR: so many times */
@@ -33,20 +33,65 @@ static int64_t reads_of_pair(const struct shunt_masked_dot *p, int64_t i, int64_
   return la < lb ? la : lb;
 }
 
-double shunt_masked_dot_terms(const struct shunt_masked_dot *p)
+/* Adds those of row i of M and row k of B', which `columns` is read as the rows of. */
+static void add_terms(const struct shunt_sparse *m, const struct shunt_sparse *columns, int64_t i,
+                      int64_t k, struct shunt_masked_terms *terms)
 {
+  const struct shunt_line x = shunt_find_line(m, i), y = shunt_find_line(columns, k);
+  const int64_t n = x.end - x.begin, length = y.end - y.begin;
+  if (n == 0 || length == 0) return;
+  const double reads = (double)shunt_saxpy_reads(n, length);
+  terms->offered += reads;
+  if (!ends_before(m, x, columns, y) && !ends_before(columns, y, m, x)) terms->read += reads;
+}
+
+bool shunt_masked_saxpy_terms(const struct shunt_masked_dot *p, struct shunt_masked_terms *terms)
+{
+  enum { LEAST = 64, MOST = 1024, ONE_IN = 128 }; /* of A's entries */
   const struct shunt_sparse *a = &p->a;
-  const int64_t sample = a->nnz < SAMPLE ? a->nnz : SAMPLE;
-  double terms = 0;
-  if (a->by_column || !p->b.by_column) return -1;
-  struct shunt_sparse columns = p->b; /* read as the rows of its transpose */
+  const int64_t part = a->nnz / ONE_IN, some = part < MOST ? part : MOST;
+  const int64_t wanted = some > LEAST ? some : LEAST, sample = a->nnz < wanted ? a->nnz : wanted;
+  struct shunt_sparse columns = p->b;
+  *terms = (struct shunt_masked_terms){0, 0};
+  if (a->by_column || !p->b.by_column) return false;
   columns.by_column = false;
   for (int64_t e = 0; e < sample; e++) {
-    const struct shunt_line k =
-        line_of(&columns, shunt_entry_index(a, place_of(a->nnz, sample, e)));
-    terms += (double)(k.end - k.begin);
+    const int64_t q = place_of(a->nnz, sample, e);
+    const int64_t i = shunt_vector_id(a, shunt_vector_of(a, q));
+    add_terms(&p->m, &columns, i, shunt_entry_index(a, q), terms);
   }
-  return sample ? terms / (double)sample * (double)a->nnz : 0;
+  const double each = sample ? (double)a->nnz / (double)sample : 0;
+  terms->read *= each;
+  terms->offered *= each;
+  return true;
+}
+
+static bool has_entry(const struct shunt_sparse *s, int64_t i, int64_t j)
+{
+  const struct shunt_line x = shunt_find_line(s, i);
+  int64_t low = x.begin, high = x.end;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (shunt_entry_index(s, middle) < j)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < x.end && shunt_entry_index(s, low) == j;
+}
+
+bool shunt_masked_seems_symmetric(const struct shunt_masked_dot *p)
+{
+  enum { LOOKED_AT = 16 };
+  const struct shunt_sparse *m = &p->m;
+  const bool one = m->indices == p->a.indices && m->indices == p->b.indices && p->a.iso &&
+                   p->b.iso && m->rows == m->cols && !m->ids && m->nnz > 0;
+  for (int64_t e = 0; one && e < LOOKED_AT; e++) {
+    const int64_t q = place_of(m->nnz, LOOKED_AT, e);
+    if (!has_entry(m, shunt_entry_index(m, q), shunt_vector_id(m, shunt_vector_of(m, q))))
+      return false;
+  }
+  return one;
 }
 
 /* Reads an entry of M. */

@@ -53,14 +53,6 @@ static bool by_row(const struct shunt_sparse *s, const uint32_t *narrow, int thr
   return indices;
 }
 
-static void copy_value(char *to, int64_t at, const char *from, int64_t q, size_t size)
-{
-  if (size == 4)
-    ((uint32_t *)(void *)to)[at] = ((const uint32_t *)(const void *)from)[q];
-  else
-    ((uint64_t *)(void *)to)[at] = ((const uint64_t *)(const void *)from)[q];
-}
-
 /* A transpose's share of one thread: entries begin .. end. */
 struct share {
   const struct shunt_sparse *s;
@@ -90,7 +82,7 @@ static void move_share(struct share x, uint32_t *indices, char *copies, size_t s
     for (; q < end && q < x.end; q++) {
       const int64_t to = x.at[shunt_entry_index(x.s, q)]++;
       indices[to] = column;
-      if (copies) copy_value(copies, to, x.s->values, q, size);
+      if (copies) shunt_copy_element(copies, to, x.s->values, q, size);
     }
   }
 }

@@ -29,6 +29,18 @@ struct shunt_rows {
   bool iso;
 };
 
+/* Of 1, 4 or 8 bytes. */
+static inline void shunt_copy_element(void *to, int64_t at, const void *from, int64_t q,
+                                      size_t size)
+{
+  if (size == 4)
+    ((uint32_t *)to)[at] = ((const uint32_t *)from)[q];
+  else if (size == 8)
+    ((uint64_t *)to)[at] = ((const uint64_t *)from)[q];
+  else
+    ((uint8_t *)to)[at] = ((const uint8_t *)from)[q];
+}
+
 /* s's indices, 32 bits wide, to `to` [nnz], from 64-bit ones. */
 void shunt_narrow_indices(const struct shunt_sparse *s, int threads, uint32_t *to);
 
@@ -67,7 +79,7 @@ struct shunt_terms {
 typedef void (*shunt_sum)(const struct shunt_semiring *by, const struct shunt_terms *terms,
                           void *out, int64_t at);
 /* NULL: a type that is not built. */
-shunt_sum shunt_sum_of(shunt_type t);
+shunt_sum shunt_sum_of(const struct shunt_semiring *by);
 
 /* counts[p] times *term, for those p < n that are not 0, to out[at], out[at + 1] ... */
 void shunt_store_counts(shunt_type t, const uint32_t *counts, int64_t n, const void *term,

@@ -6,6 +6,7 @@
 #define LESS(x, y) ((x) < (y) ? (x) : (y))
 #define MORE(x, y) ((x) > (y) ? (x) : (y))
 #define ADD(x, y) (T)((W)(x) + (W)(y))
+#define KEEP(x, y) ((void)(y), (x)) /* of any the first */
 
 #define SUM_OF(COMBINE, TERM)                                                                      \
   for (int64_t h = 0; h < terms->count; h++) {                                                     \
@@ -38,22 +39,26 @@
     switch (by->monoid) {                                                                          \
     case SHUNT_MIN: SUM_BY(LESSER);                                                                \
     case SHUNT_MAX: SUM_BY(GREATER);                                                               \
+    case SHUNT_ANY: SUM_BY(KEEP);                                                                  \
     default: SUM_BY(ADD);                                                                          \
     }                                                                                              \
     ((T *)out)[at] = sum;                                                                          \
   }
 SUMS(sum_f32, float, float, fminf, fmaxf)
 SUMS(sum_f64, double, double, fmin, fmax)
+SUMS(sum_u8, uint8_t, unsigned, LESS, MORE)
 SUMS(sum_i32, int32_t, uint32_t, LESS, MORE)
+SUMS(sum_u32, uint32_t, uint32_t, LESS, MORE)
 SUMS(sum_i64, int64_t, uint64_t, LESS, MORE)
 SUMS(sum_u64, uint64_t, uint64_t, LESS, MORE)
 
-shunt_sum shunt_sum_of(shunt_type t)
+shunt_sum shunt_sum_of(const struct shunt_semiring *by)
 {
-  switch (t) {
+  switch (by->type) {
+  case SHUNT_U8: return sum_u8;
   case SHUNT_F32: return sum_f32;
   case SHUNT_F64: return sum_f64;
-  case SHUNT_I32: return sum_i32;
+  case SHUNT_I32: return by->is_unsigned ? sum_u32 : sum_i32;
   case SHUNT_I64: return sum_i64;
   case SHUNT_U64: return sum_u64;
   default: return NULL;

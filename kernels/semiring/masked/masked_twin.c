@@ -46,7 +46,7 @@ static int64_t meet(const struct shunt_masked_dot *p, size_t size, const int64_t
 shunt_status shunt_masked_dot_twin(const struct shunt_masked_dot *p, void *values, bool *exists)
 {
   const size_t k_end = (size_t)p->a.cols + 1, size = shunt_type_size(p->semiring.type);
-  const shunt_sum sum = shunt_sum_of(p->semiring.type);
+  const shunt_sum sum = shunt_sum_of(&p->semiring);
   int64_t *place = malloc(k_end * (2 * sizeof *place + 2 * sizeof(uint64_t) + sizeof(uint32_t)));
   if (!sum || !place) {
     free(place);

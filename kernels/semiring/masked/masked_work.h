@@ -5,8 +5,8 @@
 #include "kernels/semiring/masked/masked_rows.h"
 #include "kernels/semiring/semiring_operands.h"
 
-/* Where every term is the same number and the monoid is PLUS, T is found by counting: values then
-   are `counts` of `term`, and exists is not filled.  */
+/* Where every term is the same number T is found by counting: of PLUS values are `counts` of
+   `term`, of other monoids `term`, and exists is not filled.  */
 struct shunt_masked_dot_work {
   const struct shunt_masked_dot *p;
   struct shunt_masked_dot copy;
@@ -18,6 +18,7 @@ struct shunt_masked_dot_work {
   bool two_sided;   /* some pairs are computed from row j, which then scans row i */
   uint32_t *mirror; /* [m.nnz] where (j,i) stands for (i,j) */
   uint32_t *counts; /* [m.nnz] terms of each entry; NULL: terms differ */
+  bool uniform;     /* T's values are all `term`: counts say which exist, and may be too small */
   uint64_t term;    /* one, as the first bytes */
   uint8_t *exists;  /* [m.nnz] */
   void *values;     /* [m.nnz], at the places of M's entries */

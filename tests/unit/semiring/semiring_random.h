@@ -69,6 +69,7 @@ static inline void random_element(shunt_type t, bool special, void *array, int64
   case SHUNT_F32: ((float *)array)[i] = (float)random_real(special); break;
   case SHUNT_F64: ((double *)array)[i] = random_real(special); break;
   case SHUNT_I32: ((uint32_t *)array)[i] = (uint32_t)bits; break;
+  case SHUNT_U8: ((uint8_t *)array)[i] = bits & 1; break;
   default: ((uint64_t *)array)[i] = bits; break;
   }
 }
@@ -224,7 +225,8 @@ static inline struct shunt_semiring random_semiring(void)
 {
   static const shunt_type types[] = {SHUNT_F32, SHUNT_F64, SHUNT_I32, SHUNT_I64, SHUNT_U64};
   return (struct shunt_semiring){(enum shunt_monoid)random_below(3),
-                                 (enum shunt_multiplier)random_below(5), types[random_below(5)]};
+                                 (enum shunt_multiplier)random_below(5), types[random_below(5)],
+                                 false};
 }
 
 /* Sums of floats are compared to a bound, all else exactly. */

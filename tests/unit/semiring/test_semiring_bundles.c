@@ -96,7 +96,7 @@ static struct product random_product(int64_t rows, int64_t widest)
   const int64_t cols = 1 + random_below(100);
   const int64_t n = one_in(3) ? 16 * (1 + random_below(widest / 16)) : 1 + random_below(widest);
   struct product x = {.size = shunt_type_size(t), .special = one_in(4)};
-  x.p.semiring = (struct shunt_semiring){SHUNT_PLUS, times[random_below(3)], t};
+  x.p.semiring = (struct shunt_semiring){SHUNT_PLUS, times[random_below(3)], t, false};
   x.p.s = grouped_sparse(t, rows, cols, x.special);
   x.p.b = random_full(t, cols, n, x.special, false, false);
   x.p.c = random_full(t, x.p.s.rows, n, x.special, false, false);

@@ -7,6 +7,21 @@
 #include "tests/unit/check.h"
 #include "tests/unit/semiring/semiring_random.h"
 
+static const int32_t one = 1;
+
+/* Beside what all products of semirings take: any, booleans and unsigned integers of 4 bytes. */
+static struct shunt_semiring random_masked_semiring(void)
+{
+  struct shunt_semiring by = random_semiring();
+  if (one_in(5)) by.monoid = SHUNT_ANY;
+  by.is_unsigned = by.type == SHUNT_I32 && one_in(2);
+  if (!one_in(6)) return by;
+  by.type = SHUNT_U8;
+  if (by.monoid == SHUNT_PLUS) by.monoid = SHUNT_MAX;
+  if (by.multiplier == SHUNT_ADD) by.multiplier = SHUNT_TIMES;
+  return by;
+}
+
 /* ---- operands ------------------------------------------------------------------------------- */
 
 static int64_t at(const void *array, int bytes, int64_t i)
@@ -82,7 +97,9 @@ struct product {
 
 static struct product random_product(void)
 {
-  struct product x = {.p = {.semiring = random_semiring(), .threads = 1 + (int)random_below(4)}};
+  struct product x = {
+      .p = {.semiring = random_masked_semiring(), .threads = 1 + (int)random_below(4)}};
+  x.p.saxpy = one_in(2);
   const shunt_type t = x.p.semiring.type;
   /* The twin looks at all of A and B for every entry of M. */
   const int64_t m = random_size() % 41, n = random_size() % 41;
@@ -137,7 +154,8 @@ static bool agrees(const struct shunt_masked_dot *p, const uint64_t *offsets,
           next < offsets[v + 1] && indices[next] == (uint64_t)at(p->m.indices, p->m.index_bytes, q);
       if (!same_place) return false;
       char pair[2][8];
-      memcpy(pair[0], (const char *)values + next * size, size);
+      const size_t from = shunt_masked_dot_uniform(p) ? 0 : next;
+      memcpy(pair[0], (const char *)values + from * size, size);
       memcpy(pair[1], (const char *)want + (size_t)q * size, size);
       if (!same_sum(p, pair[0], pair[1])) return false;
       next++;
@@ -158,7 +176,7 @@ static bool holds(const struct shunt_masked_dot *p)
   if (good) {
     const size_t entries = (size_t)offsets[p->m.vectors];
     uint64_t *indices = allocate(entries * sizeof *indices);
-    void *values = allocate(entries * size);
+    void *values = allocate((entries + 1) * size);
     shunt_masked_dot_finish(work, indices, values);
     good = agrees(p, offsets, indices, values, want, exists);
     free(indices);
@@ -173,11 +191,11 @@ static bool holds(const struct shunt_masked_dot *p)
 static void describe(const struct shunt_masked_dot *p)
 {
   printf("# monoid %d multiplier %d type %d; M %lld x %lld, %lld entries%s; A %lld entries by %s; "
-         "B %lld entries by %s, depth %lld; %d threads\n",
+         "B %lld entries by %s, depth %lld; %d threads%s\n",
          p->semiring.monoid, p->semiring.multiplier, p->semiring.type, (long long)p->m.rows,
          (long long)p->m.cols, (long long)p->m.nnz, p->m.ids ? ", hyper" : "", (long long)p->a.nnz,
          p->a.by_column ? "column" : "row", (long long)p->b.nnz, p->b.by_column ? "column" : "row",
-         (long long)p->a.cols, p->threads);
+         (long long)p->a.cols, p->threads, p->saxpy ? ", saxpy" : "");
 }
 
 static void test_random(int64_t cases)
@@ -229,7 +247,7 @@ static void test_lengths(int cases)
   for (int kind = 0; kind < 4; kind++) {
     int bad = 0;
     for (int i = 0; i < cases; i++) {
-      struct shunt_masked_dot p = {.semiring = random_semiring(), .threads = 1 + i % 4};
+      struct shunt_masked_dot p = {.semiring = random_masked_semiring(), .threads = 1 + i % 4};
       const shunt_type t = p.semiring.type;
       p.a = evenly(t, 24, kinds[kind].cols, kinds[kind].rare_a);
       p.b = evenly(t, 20, kinds[kind].cols, kinds[kind].rare_b);
@@ -253,7 +271,7 @@ static struct shunt_sparse turned(shunt_type t, const struct shunt_sparse *s)
   int64_t *offsets = allocate((size_t)(s->cols + 1) * sizeof *offsets);
   int64_t *indices = allocate((size_t)s->nnz * sizeof *indices), n = 0;
   char *values = allocate((size_t)(s->nnz + 1) * size);
-  memcpy(values, s->values, size);
+  if (s->iso) memcpy(values, s->values, size);
   for (int64_t k = 0; k < s->cols; k++) {
     offsets[k] = n;
     for (int64_t i = 0; i < s->rows; i++)
@@ -275,7 +293,7 @@ static void test_turned(int cases)
 {
   int bad = 0;
   for (int i = 0; i < cases; i++) {
-    struct shunt_masked_dot p = {.semiring = random_semiring(), .threads = 1 + i % 4};
+    struct shunt_masked_dot p = {.semiring = random_masked_semiring(), .threads = 1 + i % 4};
     const shunt_type t = p.semiring.type;
     const int64_t n = 1 + random_below(40);
     p.m = symmetric(t, n);
@@ -304,7 +322,7 @@ static bool compute(struct shunt_masked_dot p, int threads, struct computed *out
   if (shunt_masked_dot_begin(&p, out->offsets, &work) != SHUNT_OK) return false;
   const size_t entries = (size_t)out->offsets[p.m.vectors];
   out->indices = allocate(entries * sizeof(uint64_t));
-  out->values = allocate(entries * shunt_type_size(p.semiring.type));
+  out->values = allocate((entries + 1) * shunt_type_size(p.semiring.type));
   shunt_masked_dot_finish(work, out->indices, out->values);
   return true;
 }
@@ -323,9 +341,10 @@ static bool same_bits(const struct shunt_masked_dot *p)
   bool good = compute(*p, 1, &one);
   good = compute(*p, 4, &four) && good;
   const size_t vectors = (size_t)p->m.vectors, entries = good ? (size_t)one.offsets[vectors] : 0;
+  const size_t values = shunt_masked_dot_uniform(p) ? 1 : entries;
   good = good && !memcmp(one.offsets, four.offsets, (vectors + 1) * sizeof(uint64_t)) &&
          !memcmp(one.indices, four.indices, entries * sizeof(uint64_t)) &&
-         !memcmp(one.values, four.values, entries * shunt_type_size(p->semiring.type));
+         !memcmp(one.values, four.values, values * shunt_type_size(p->semiring.type));
   free_computed(&one);
   free_computed(&four);
   return good;
@@ -337,7 +356,7 @@ static void test_threads(int cases)
   enum { NODES = 240, ENOUGH = 3 << 11 };
   int bad = 0, shared = 0;
   for (int i = 0; i < cases; i++) {
-    struct shunt_masked_dot p = {.semiring = random_semiring()};
+    struct shunt_masked_dot p = {.semiring = random_masked_semiring(), .saxpy = i % 2};
     const shunt_type t = p.semiring.type;
     struct shunt_sparse s = symmetric(t, NODES), a = sorted_sparse(t, NODES, NODES);
     p.m = p.a = p.b = s;
@@ -352,13 +371,65 @@ static void test_threads(int cases)
         cases, shared);
 }
 
+/* Rows are added up under a mask of one long row, which threads part, and of few entries a row,
+   which are sought in B's. */
+static void test_saxpy(int cases)
+{
+  int bad = 0, bits = 0;
+  for (int i = 0; i < cases; i++) {
+    struct shunt_masked_dot p = {
+        .semiring = random_masked_semiring(), .threads = 1 + i % 4, .saxpy = true};
+    const shunt_type t = p.semiring.type;
+    const int64_t rows = i % 2 ? 1 : 12, cols = i % 2 ? 1500 : 3000, inner = i % 2 ? 90 : 20;
+    p.a = evenly(t, rows, inner, 2);
+    struct shunt_sparse b = evenly(t, inner, cols, 2 + i % 3);
+    p.b = b;
+    p.b.by_column = true, p.b.rows = cols, p.b.cols = inner;
+    p.m = evenly(t, rows, cols, i % 2 ? 2 : 1000);
+    bad += !holds(&p);
+    bits += !same_bits(&p);
+    free_sparse(&p.a);
+    free_sparse(&b);
+    free_sparse(&p.m);
+  }
+  check(bad == 0 && bits == 0, "saxpy under long and short rows: %d products are right", cases);
+}
+
+/* Of A and B that have the same arrays, B has more rows. */
+static void test_taller(void)
+{
+  static const int64_t ids[] = {0, 1}, offsets[] = {0, 1, 2}, columns[] = {3, 3};
+  static const int64_t far_offsets[] = {0, 2}, far[] = {1, 999}, row[] = {0};
+  struct shunt_masked_dot p = {{SHUNT_PLUS, SHUNT_PAIR, SHUNT_I32, false},
+                               {.rows = 2,
+                                .cols = 1000,
+                                .vectors = 1,
+                                .nnz = 2,
+                                .ids = row,
+                                .offsets = far_offsets,
+                                .indices = far,
+                                .values = &one},
+                               {.rows = 2,
+                                .cols = 4,
+                                .vectors = 2,
+                                .nnz = 2,
+                                .ids = ids,
+                                .offsets = offsets,
+                                .indices = columns,
+                                .values = &one},
+                               .threads = 1};
+  p.a.id_bytes = p.a.offset_bytes = p.a.index_bytes = 8, p.a.iso = true;
+  p.m.id_bytes = p.m.offset_bytes = p.m.index_bytes = 8, p.m.iso = true;
+  p.b = p.a;
+  p.b.rows = 1000;
+  check(holds(&p), "operands of the same arrays and unequal heights");
+}
+
 /* ---- by hand --------------------------------------------------------------------------------- */
 
 /* The triangle 0 1 2 and the edge 2 3: one common neighbour at each side of the triangle. */
 static const int64_t hand_offsets[] = {0, 2, 4, 7, 8};
 static const int32_t hand_indices[] = {1, 2, 0, 2, 0, 1, 3, 2};
-static const int32_t one = 1;
-
 static struct shunt_masked_dot by_hand(void)
 {
   const struct shunt_sparse s = {.rows = 4,
@@ -371,7 +442,7 @@ static struct shunt_masked_dot by_hand(void)
                                  .offset_bytes = 8,
                                  .index_bytes = 4,
                                  .iso = true};
-  return (struct shunt_masked_dot){{SHUNT_PLUS, SHUNT_PAIR, SHUNT_I32}, s, s, s, 2};
+  return (struct shunt_masked_dot){{SHUNT_PLUS, SHUNT_PAIR, SHUNT_I32, false}, s, s, s, 2, false};
 }
 
 static void test_by_hand(void)
@@ -416,6 +487,8 @@ int main(int argc, char **argv)
   test_lengths(20);
   test_turned(200);
   test_threads(24);
+  test_saxpy(60);
+  test_taller();
   test_failures();
   return check_finish();
 }

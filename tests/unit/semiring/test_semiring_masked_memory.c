@@ -142,15 +142,18 @@ int main(void)
   hyper.ids = every_row();
   hyper.id_bytes = 8;
   for (int threads = 1; threads <= 4; threads += 3) {
-    const struct shunt_semiring times = {SHUNT_PLUS, SHUNT_TIMES, SHUNT_F64};
-    const struct shunt_semiring pair = {SHUNT_PLUS, SHUNT_PAIR, SHUNT_F64};
+    const struct shunt_semiring times = {SHUNT_PLUS, SHUNT_TIMES, SHUNT_F64, false};
+    const struct shunt_semiring pair = {SHUNT_PLUS, SHUNT_PAIR, SHUNT_F64, false};
     check(s.nnz * 16 > 3 << 15, "large enough for four threads");
-    test_product("counts, symmetric", &(struct shunt_masked_dot){pair, s, s, s, threads});
-    test_product("values, symmetric", &(struct shunt_masked_dot){times, s, s, s, threads});
-    test_product("values", &(struct shunt_masked_dot){times, s, s, narrow, threads});
-    test_product("B transposed", &(struct shunt_masked_dot){times, s, s, column, threads});
-    test_product("A transposed", &(struct shunt_masked_dot){pair, s, column, s, threads});
-    test_product("hypersparse", &(struct shunt_masked_dot){times, hyper, hyper, narrow, threads});
+    test_product("counts, symmetric", &(struct shunt_masked_dot){pair, s, s, s, threads, false});
+    test_product("values, symmetric", &(struct shunt_masked_dot){times, s, s, s, threads, false});
+    test_product("values", &(struct shunt_masked_dot){times, s, s, narrow, threads, false});
+    test_product("B transposed", &(struct shunt_masked_dot){times, s, s, column, threads, false});
+    test_product("A transposed", &(struct shunt_masked_dot){pair, s, column, s, threads, false});
+    test_product("hypersparse",
+                 &(struct shunt_masked_dot){times, hyper, hyper, narrow, threads, false});
+    test_product("saxpy, counts", &(struct shunt_masked_dot){pair, s, s, column, threads, true});
+    test_product("saxpy", &(struct shunt_masked_dot){times, s, column, s, threads, true});
   }
   return check_finish();
 }

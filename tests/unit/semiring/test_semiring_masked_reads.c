@@ -33,7 +33,7 @@ static struct shunt_sparse band(int64_t rows, int64_t n_long, int64_t n_short)
 
 static struct shunt_masked_dot product(struct shunt_sparse s)
 {
-  return (struct shunt_masked_dot){{SHUNT_PLUS, SHUNT_PAIR, SHUNT_I64}, s, s, s, 1};
+  return (struct shunt_masked_dot){{SHUNT_PLUS, SHUNT_PAIR, SHUNT_I64, false}, s, s, s, 1, false};
 }
 
 static void decide(void *argument)
@@ -44,6 +44,26 @@ static void decide(void *argument)
 
 /* They live until the test ends. */
 static struct shunt_sparse even, ends;
+
+/* Rows added up: each entry (i,k) reads row k, and nothing where M has no row i. */
+static void test_terms(void)
+{
+  struct shunt_masked_dot p = product(even);
+  struct shunt_masked_terms n;
+  check(!shunt_masked_saxpy_terms(&p, &n), "B by row: its rows are not known");
+  p.b.by_column = true;
+  const double entries = (double)even.nnz;
+  check(shunt_masked_saxpy_terms(&p, &n) && n.read > 3.9 * entries && n.offered < 4.1 * entries,
+        "a band: terms of rows");
+  check(!shunt_masked_seems_symmetric(&p), "half a band is not symmetric");
+  struct shunt_sparse diagonal = band(64, 0, 1);
+  const struct shunt_masked_dot symmetric = product(diagonal);
+  check(shunt_masked_seems_symmetric(&symmetric), "a diagonal is");
+  free_sparse(&diagonal);
+  p.m = band(25000, 0, 0);
+  check(shunt_masked_saxpy_terms(&p, &n) && n.offered == 0, "no terms under an empty mask");
+  free_sparse(&p.m);
+}
 
 int main(void)
 {
@@ -65,5 +85,6 @@ int main(void)
   const double got = shunt_masked_dot_reads(&p, 4);
   check(got > 0.9 * want && got < 1.1 * want, "a sample of all of M: %.3g reads, of %.3g", got,
         want);
+  test_terms();
   return check_finish();
 }

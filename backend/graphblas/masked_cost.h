@@ -1,0 +1,24 @@
+/* masked_cost.h: nanoseconds that a product of two sparse matrices under a sparse mask takes one
+   thread, by each way, from counts alone (masked_cost.c has the rates). */
+#ifndef SHUNT_GRAPHBLAS_MASKED_COST_H
+#define SHUNT_GRAPHBLAS_MASKED_COST_H
+
+#include "kernels/semiring/masked/masked.h"
+
+struct grb_masked_cost {
+  double dot;      /* ours, by dot products */
+  double saxpy;    /* ours, by rows added up; INFINITY: not known without a transpose */
+  double original; /* GraphBLAS': the least that was seen */
+};
+
+/* What is counted of a product (masked.h). */
+struct grb_masked_counts {
+  double reads;
+  struct shunt_masked_terms terms;
+  bool has_terms, symmetric;
+};
+struct grb_masked_counts grb_masked_count(const struct shunt_masked_dot *x);
+struct grb_masked_cost grb_masked_cost(const struct shunt_masked_dot *x,
+                                       const struct grb_masked_counts *n);
+
+#endif

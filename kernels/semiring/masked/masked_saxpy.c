@@ -1,0 +1,249 @@
+/* masked_saxpy.c: rows of B' added up under the mask (masked_saxpy.h).
+
+   Threads take parts of equal work: of M's rows, or, where a row is worth more than a part, of its
+   entries, whose columns then bound what is read of B's rows.  Each sum is added up in the order of
+   k by one thread.  */
+#include "kernels/semiring/masked/masked_saxpy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/semiring/masked/masked_pairs.h"
+#include "kernels/semiring/semiring_choice.h"
+
+enum {
+  READ_AHEAD = 8,
+  WORTH_BOUNDING = 24, /* entries of a row: shorter ones are added faster than looked at */
+  WORTH_BISECTING = 64,
+  SOUGHT = 64 /* an entry that is sought, in entries that are added */
+};
+
+/* What a thread has. */
+struct sums {
+  void *values;  /* [columns]; counts where x->counts */
+  uint8_t *seen; /* [columns] */
+  uint32_t *met; /* [columns] */
+  struct shunt_saxpy_sums by;
+};
+
+/* ---- one row --------------------------------------------------------------------------------- */
+
+/* Entries of a row of B'. */
+struct part_of_row {
+  int64_t begin, n;
+};
+
+static int64_t first_from(const uint32_t *k, int64_t n, uint32_t column)
+{
+  int64_t low = 0;
+  while (n > 0) {
+    const int64_t half = n / 2;
+    const bool below = k[low + half] < column;
+    low += below ? half + 1 : 0;
+    n = below ? n - half - 1 : half;
+  }
+  return low;
+}
+
+/* Without what is outside of columns first .. last. */
+static struct part_of_row bounded(const uint32_t *indices, struct part_of_row r, uint32_t first,
+                                  uint32_t last)
+{
+  const uint32_t *k = indices + r.begin;
+  if (k[0] > last || k[r.n - 1] < first) return (struct part_of_row){r.begin, 0};
+  if (r.n < WORTH_BISECTING) return r;
+  if (k[r.n - 1] > last) r.n = first_from(k, r.n, last + 1);
+  if (k[0] >= first) return r;
+  const int64_t skipped = first_from(k, r.n, first);
+  return (struct part_of_row){r.begin + skipped, r.n - skipped};
+}
+
+int64_t shunt_saxpy_reads(int64_t n, int64_t length)
+{
+  return shunt_worth_seeking(n, length) ? n * SOUGHT : length;
+}
+
+static void add_counts(uint32_t *counts, const uint32_t *k, int64_t n)
+{
+  for (int64_t h = 0; h < n; h++) counts[k[h]]++;
+}
+
+/* Entry q of A times that row of B'. */
+static void add_row(const struct shunt_masked_dot_work *x, const struct sums *t, int64_t q,
+                    struct part_of_row r, const uint32_t *found, int64_t n_found)
+{
+  const uint32_t *k = x->b.indices + r.begin;
+  const size_t size = shunt_type_size(x->p->semiring.type);
+  if (x->counts && !found) {
+    add_counts(t->values, k, r.n);
+    return;
+  }
+  const char *a = (const char *)x->a.values + (x->a.iso ? 0 : (size_t)q * size);
+  const char *b = (const char *)x->b.values + (x->b.iso ? 0 : (size_t)r.begin * size);
+  if (!found) t->by.add(&x->p->semiring, k, r.n, a, b, !x->b.iso, t->values, t->seen);
+  for (int64_t h = 0; h < n_found; h++)
+    if (x->counts)
+      ((uint32_t *)t->values)[k[found[h]]]++;
+    else
+      t->by.add(&x->p->semiring, k + found[h], 1, a, b + (x->b.iso ? 0 : (size_t)found[h] * size),
+                1, t->values, t->seen);
+}
+
+static void prefetch(const struct shunt_masked_dot_work *x, int64_t q)
+{
+  const int64_t begin = x->b.offsets[x->a.indices[q]];
+  __builtin_prefetch(x->b.indices + begin);
+  __builtin_prefetch(x->b.indices + begin + 16);
+  if (!x->b.iso)
+    __builtin_prefetch((const char *)x->b.values +
+                       (size_t)begin * shunt_type_size(x->p->semiring.type));
+}
+
+/* Adds up what counts for M's entries columns [n], which are of row i. */
+static void add_rows(const struct shunt_masked_dot_work *x, const struct sums *t, int64_t i,
+                     const uint32_t *columns, int64_t n)
+{
+  const int64_t end = x->a.offsets[i + 1];
+  for (int64_t q = x->a.offsets[i]; q < end; q++) {
+    const int64_t k = x->a.indices[q];
+    const struct part_of_row whole = {x->b.offsets[k], shunt_row_length(&x->b, k)};
+    if (q + READ_AHEAD < x->a.nnz) prefetch(x, q + READ_AHEAD); /* of the next rows, too */
+    if (whole.n < WORTH_BOUNDING) {
+      add_row(x, t, q, whole, NULL, 0);
+      continue;
+    }
+    const struct part_of_row r = bounded(x->b.indices, whole, columns[0], columns[n - 1]);
+    if (r.n == 0) continue;
+    if (!shunt_worth_seeking(n, r.n)) {
+      add_row(x, t, q, r, NULL, 0);
+      continue;
+    }
+    const int64_t met = shunt_masked_seek(columns, n, x->b.indices + r.begin, r.n, t->met);
+    add_row(x, t, q, r, t->met, met);
+  }
+}
+
+/* Entries begin .. end of M, all of row i. */
+static void row(const struct shunt_masked_dot_work *x, const struct sums *t, int64_t i,
+                int64_t begin, int64_t end)
+{
+  const uint32_t *columns = x->columns + begin;
+  const int64_t n = end - begin;
+  const size_t size = shunt_type_size(x->p->semiring.type);
+  if (x->counts) {
+    uint32_t *counts = t->values;
+    for (int64_t h = 0; h < n; h++) counts[columns[h]] = 0;
+    add_rows(x, t, i, columns, n);
+    for (int64_t h = 0; h < n; h++) x->counts[begin + h] = counts[columns[h]];
+    return;
+  }
+  t->by.clear(&x->p->semiring, columns, n, t->values);
+  for (int64_t h = 0; h < n; h++) t->seen[columns[h]] = 0;
+  add_rows(x, t, i, columns, n);
+  for (int64_t h = 0; h < n; h++) x->exists[begin + h] = t->seen[columns[h]];
+  for (int64_t h = 0; h < n; h++)
+    shunt_copy_element(x->values, begin + h, t->values, columns[h], size);
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* before [m.vectors + 1]: the work of M's rows before each. */
+static void count_work(const struct shunt_masked_dot_work *x, int64_t *before)
+{
+  enum { OF_ENTRY = 4, OF_ROW = 8 }; /* as so many terms */
+  const struct shunt_sparse *m = &x->p->m;
+  SHUNT_OMP(omp parallel for schedule(dynamic, 512) num_threads(x->threads))
+  for (int64_t v = 0; v < m->vectors; v++) {
+    const int64_t i = shunt_vector_id(m, v), end = x->a.offsets[i + 1];
+    const int64_t n = shunt_vector_begin(m, v + 1) - shunt_vector_begin(m, v);
+    int64_t work = n ? OF_ENTRY * n + OF_ROW : 0;
+    for (int64_t q = x->a.offsets[i]; n && q < end; q++)
+      work += OF_ENTRY + shunt_saxpy_reads(n, shunt_row_length(&x->b, x->a.indices[q]));
+    before[v + 1] = work;
+  }
+  before[0] = 0;
+  for (int64_t v = 0; v < m->vectors; v++) before[v + 1] += before[v];
+}
+
+/* The first of M's entries that is behind so much work: of a row, unless that is worth more than
+   `whole`. */
+static int64_t entry_after(const struct shunt_masked_dot_work *x, const int64_t *before,
+                           int64_t work, int64_t whole)
+{
+  const struct shunt_sparse *m = &x->p->m;
+  const struct shunt_sparse list = {
+      .vectors = m->vectors, .nnz = before[m->vectors], .offsets = before, .offset_bytes = 8};
+  if (work >= before[m->vectors]) return m->nnz;
+  const int64_t v = shunt_vector_of(&list, work), of_row = before[v + 1] - before[v];
+  const int64_t begin = shunt_vector_begin(m, v), n = shunt_vector_begin(m, v + 1) - begin;
+  if (of_row <= whole) return begin;
+  return begin + (int64_t)((double)(work - before[v]) / (double)of_row * (double)n);
+}
+
+static void part(const struct shunt_masked_dot_work *x, const struct sums *t, int64_t begin,
+                 int64_t end)
+{
+  const struct shunt_sparse *m = &x->p->m;
+  if (begin >= end) return;
+  for (int64_t v = shunt_vector_of(m, begin); begin < end; v++) {
+    const int64_t end_of_row = shunt_vector_begin(m, v + 1);
+    const int64_t to = end_of_row < end ? end_of_row : end;
+    if (begin < to) row(x, t, shunt_vector_id(m, v), begin, to);
+    begin = to;
+  }
+}
+
+static bool sums_make(const struct shunt_masked_dot_work *x, struct sums *t)
+{
+  const size_t columns = (size_t)x->p->m.cols + 1;
+  t->values = calloc(columns, sizeof(uint64_t));
+  t->seen = x->counts ? NULL : calloc(columns, 1);
+  t->met = malloc(columns * sizeof *t->met);
+  t->by = shunt_saxpy_sums_of(&x->p->semiring);
+  return t->values && (x->counts || t->seen) && t->met;
+}
+
+static void sums_free(struct sums *t)
+{
+  free(t->values);
+  free(t->seen);
+  free(t->met);
+}
+
+size_t shunt_saxpy_bytes(const struct shunt_masked_dot *p)
+{
+  return shunt_piece_bytes(p->m.vectors + 1, sizeof(int64_t));
+}
+
+struct shunt_sparse shunt_saxpy_operand(const struct shunt_masked_dot *p)
+{
+  struct shunt_sparse b = p->b;
+  b.rows = p->b.cols, b.cols = p->b.rows;
+  b.by_column = !p->b.by_column;
+  return b;
+}
+
+bool shunt_masked_by_saxpy(struct shunt_masked_dot_work *x)
+{
+  const int64_t vectors = x->p->m.vectors;
+  int64_t *before = shunt_masked_piece(&x->memory, ((size_t)vectors + 1) * sizeof *before);
+  if (!before) return false;
+  count_work(x, before);
+  x->threads = shunt_semiring_threads(x->threads, before[vectors]);
+  const int64_t parts = x->threads == 1 ? 1 : (int64_t)x->threads * SHUNT_PARTS_PER_THREAD;
+  const int64_t each = before[vectors] / parts + 1;
+  int good = 1;
+  SHUNT_OMP(omp parallel num_threads(x->threads) reduction(& : good))
+  {
+    struct sums t = {.values = NULL};
+    good = sums_make(x, &t);
+    /* A thread without memory takes no part, and the product fails. */
+    SHUNT_OMP(omp for schedule(dynamic, 1))
+    for (int64_t k = 0; k < parts; k++)
+      if (good)
+        part(x, &t, entry_after(x, before, k * each, each),
+             entry_after(x, before, (k + 1) * each, each));
+    sums_free(&t);
+  }
+  return good;
+}
