@@ -5,7 +5,7 @@ shunt_SOURCES = \
   %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_options.c %D%/tool_patterns.c \
   %D%/tool_progress.c %D%/tool_random.c %D%/tool_text.c \
   %D%/bench/ablation.c %D%/bench/bench.c %D%/bench/blocks.c %D%/bench/case.c \
-  %D%/bench/check.c %D%/bench/host.c %D%/bench/json.c %D%/bench/operands.c %D%/bench/report.c \
+  %D%/bench/check.c %D%/bench/each_case.c %D%/bench/host.c %D%/bench/json.c %D%/bench/operands.c %D%/bench/report.c \
   %D%/bench/suite.c %D%/bench/summary.c \
   %D%/doctor/doctor.c %D%/doctor/doctor_bindings.c %D%/doctor/doctor_costs.c \
   %D%/doctor/doctor_driver.c \

@@ -173,12 +173,16 @@ ok $? "rmat: few repeated edges, and rows far above the mean"
 
 # ---- suites ---------------------------------------------------------------------------
 expect 2 "unknown suite" "$SHUNT" bench --suite nope
-has err "dlmc, integers, mtx, tiles"
+has err "calibrate, dlmc, integers, mtx, tiles"
 expect 2 "a suite and a matrix" "$SHUNT" bench --suite dlmc random:4x4:1
 expect 1 "a suite without a folder" env -u SHUNT_DATA "$SHUNT" bench --suite mtx
 has err "SHUNT_DATA"
 expect 1 "a suite without its files" "$SHUNT" bench --suite mtx --data "$work/none"
 has err "--data"
+expect 0 "a suite that needs no files" env -u SHUNT_DATA "$SHUNT" bench --suite calibrate --list
+# 24 patterns in 3 types and 6 widths
+[ "$(wc -l <out)" -eq 432 ]
+ok $? "... all of it: $(wc -l <out)"
 mkdir -p data/dlmc
 printf '2, 2, 2\n0 1 2\n0 1\n' >data/dlmc/a_2x2_0.5.smtx
 gzip -f data/dlmc/a_2x2_0.5.smtx
