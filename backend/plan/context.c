@@ -86,19 +86,22 @@ static void destroy(struct shunt_context *e)
   free(e);
 }
 
-/* The table of this GPU's costs: the user's file if there is one that counts. */
+/* The table of this GPU's costs.  Of a file that the user named is said why it does not count; of a
+   calibrated one shunt doctor says so.  */
 static void know_costs(struct shunt_context *e)
 {
   const char *path = shunt_options()->costs;
   char gpu[64] = "", signature[SHUNT_SIGNATURE];
-  const bool named = shunt_device_name(e->ordinal, gpu, sizeof gpu);
-  shunt_costs_choose(named ? gpu : NULL, e->device.multiprocessors, &e->costs);
+  const bool known = shunt_device_name(e->ordinal, gpu, sizeof gpu);
+  const struct shunt_costs_here here = {
+      .gpu = known ? gpu : NULL,
+      .multiprocessors = e->device.multiprocessors,
+      .signature = shunt_machine_signature(e->ordinal, signature) ? signature : NULL,
+      .named = path};
+  const struct shunt_costs_refused refused = shunt_costs_find(&here, &e->costs);
   e->machine.costs = &e->costs;
-  if (!path[0]) return;
-  const char *why = shunt_machine_signature(e->ordinal, signature)
-                        ? shunt_costs_open(path, signature, &e->costs)
-                        : "the GPU does not answer";
-  if (why) fprintf(stderr, "shunt: SHUNT_COSTS=%s is not used: %s\n", path, why);
+  if (refused.named)
+    fprintf(stderr, "shunt: SHUNT_COSTS=%s is not used: %s\n", path, refused.named);
 }
 
 /* The report names that of the first device. */

@@ -37,7 +37,7 @@ endif
   backend/plan/fault.c
 %C%_fuzz_options_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_options_LDADD = -lpthread
-%C%_fuzz_tune_SOURCES = %D%/replay.c %D%/fuzz_tune.c %D%/fuzz_file.c backend/options/user_file.c
+%C%_fuzz_tune_SOURCES = %D%/replay.c %D%/fuzz_tune.c %D%/fuzz_file.c $(USER_FILE_SOURCES)
 %C%_fuzz_tune_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_tune_LDADD = libshunt-problem.la -lm -lpthread
 

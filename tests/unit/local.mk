@@ -19,12 +19,12 @@ LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
 
 # Without the kernels: their shapes stand in the test.
 %C%_costs_test_estimates_SOURCES = %D%/costs/test_estimates.c $(COST_SOURCES) \
-  $(COST_TABLE_SOURCES) backend/options/user_file.c
+  $(COST_TABLE_SOURCES) $(USER_FILE_SOURCES)
 nodist_%C%_costs_test_estimates_SOURCES = $(COST_BUILT_IN)
 %C%_costs_test_estimates_CFLAGS = $(AM_CFLAGS)
 %C%_costs_test_estimates_LDADD = libshunt-problem.la -lm
 %C%_costs_test_tables_SOURCES = %D%/costs/test_tables.c $(COST_TABLE_SOURCES) \
-  backend/options/user_file.c
+  $(USER_FILE_SOURCES)
 nodist_%C%_costs_test_tables_SOURCES = $(COST_BUILT_IN)
 %C%_costs_test_tables_CFLAGS = $(AM_CFLAGS)
 %C%_costs_test_tables_LDADD = -lm
@@ -116,7 +116,7 @@ CACHE_TEST_SOURCES = backend/plan/cache.c backend/plan/cache_arrays.c \
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_context_SOURCES = %D%/plan/test_context.c $(CACHE_TEST_SOURCES) \
-  $(COST_TABLE_SOURCES) backend/cublas/opening.c backend/options/user_file.c \
+  $(COST_TABLE_SOURCES) backend/cublas/opening.c $(USER_FILE_SOURCES) \
   backend/plan/context.c
 nodist_%C%_plan_test_context_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_context_CFLAGS = $(AM_CFLAGS)

@@ -20,7 +20,7 @@ static const char help[] =
     "      --op OP         spmm or sddmm [spmm]\n"
     "      --index TYPE    i32 or i64 [i32]\n"
     "  -v, --vector V      replace each stored entry by a V x 1 vector [1]\n"
-    "      --suite NAME    instead of SOURCEs: calibrate, dlmc, integers, mtx or tiles\n"
+    "      --suite NAME    in place of SOURCEs: calibrate, dlmc, integers, ...\n"
     "      --ablation      what the mapping of vectors to the tensor cores buys\n"
     "      --data FOLDER   where a suite's files are [$SHUNT_DATA]\n"
     "      --ways LIST     only these: csr, bundle, routed, cusparse, dense ... [all]\n"

@@ -6,6 +6,8 @@ srcdir=${srcdir:-.}
 case $SHUNT in /*) ;; *) SHUNT=$(pwd)/$SHUNT ;; esac
 man_page=$(cd "$srcdir" && pwd)/backend/tool/man/shunt.1
 . "$srcdir/tests/unit/tool/check.sh"
+XDG_CACHE_HOME=$work/cache
+export XDG_CACHE_HOME
 unset LD_PRELOAD SHUNT_LIBDIR SHUNT_ROUTES SHUNT_LOG SHUNT_REPORT SHUNT_CONFIG SHUNT_STRICT \
   SHUNT_DISABLE
 
@@ -380,6 +382,18 @@ grep -q -E '^SHUNT_MATH +exact +exact +default +How products' out
 ok $? "... with value, default, where it is set and what it means"
 printf '# mine\nSHUNT_MATH=tf32\nSHUNT_CACHE_MB = 5\n' >config
 chmod 600 config
+has out "costs: no table is calibrated"
+mkdir -p -m 700 cache/shunt
+echo "# shunt costs 1 build=1 gpu=G driver=1" >cache/shunt/G.costs
+chmod 600 cache/shunt/G.costs
+expect 0 "options beside a calibrated table" "$SHUNT" options
+has out "costs: $work/cache/shunt/G.costs where it is build=1 gpu=G driver=1"
+chmod 666 cache/shunt/G.costs
+expect 0 "options beside one that others may write" "$SHUNT" options
+has out "G.costs is not used: others may write it"
+expect 0 "options where the user names a table" env SHUNT_COSTS=mine "$SHUNT" options
+lacks out "costs: "
+rm -r cache
 expect 0 "options by a file" env SHUNT_CONFIG=config SHUNT_CACHE_MB=7 "$SHUNT" options
 grep -q -E '^SHUNT_MATH +tf32 +exact +file ' out &&
   grep -q -E '^SHUNT_CACHE_MB +7 .* environment ' out
