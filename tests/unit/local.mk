@@ -1,6 +1,6 @@
 # tests/unit: one room at a time, without a GPU.
 check_PROGRAMS = \
-  %D%/costs/test_estimates %D%/costs/test_tables \
+  %D%/calibrate/test_fit %D%/costs/test_estimates %D%/costs/test_tables \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
   %D%/csr/test_csr_host_sddmm %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr \
   %D%/dcsr/test_dcsr_hardware_model %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin \
@@ -17,6 +17,13 @@ check_PROGRAMS = \
   %D%/vector/test_vector_attention_random %D%/vector/test_vector_host_format
 LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
 
+%C%_calibrate_test_fit_SOURCES = %D%/calibrate/test_fit.c backend/tool/calibrate/fit.c \
+  backend/tool/calibrate/least_squares.c backend/tool/calibrate/lines.c \
+  backend/tool/calibrate/timings.c backend/tool/calibrate/validate.c backend/tool/tool_text.c \
+  $(FITTED_COST_SOURCES) $(COST_TABLE_SOURCES) $(USER_FILE_SOURCES)
+nodist_%C%_calibrate_test_fit_SOURCES = $(COST_BUILT_IN)
+%C%_calibrate_test_fit_CFLAGS = $(AM_CFLAGS)
+%C%_calibrate_test_fit_LDADD = libshunt-problem.la -lm
 # Without the kernels: their shapes stand in the test.
 %C%_costs_test_estimates_SOURCES = %D%/costs/test_estimates.c $(COST_SOURCES) \
   $(COST_TABLE_SOURCES) $(USER_FILE_SOURCES)
@@ -197,7 +204,8 @@ CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_vector_test_vector_route_LDADD = $(CORE_TEST_LIBS)
 endif
 
-unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_browser.sh \
+unit_scripts = %D%/calibrate/test_calibrate.sh %D%/native/test_libshunt.sh \
+  %D%/tool/test_browser.sh \
   %D%/tool/test_check_gpu.sh %D%/tool/test_doctor.sh %D%/tool/test_documents.sh \
   %D%/tool/test_inspect.sh %D%/tool/test_module.sh %D%/tool/test_plots.sh \
   %D%/tool/test_page.sh %D%/tool/test_report.sh %D%/tool/test_results.sh \

@@ -32,7 +32,7 @@ has out "Usage: shunt COMMAND"
 [ "$(wc -l <out)" -le 24 ] && ! grep -q '.\{81\}' out
 ok $? "... on a screen of 24 lines of 80"
 expect 2 "no command" "$SHUNT"
-for command in run bench inspect model options demo doctor support; do
+for command in run bench inspect model options demo doctor support calibrate; do
   expect 0 "$command --help" "$SHUNT" $command --help
   has out "Usage: shunt $command"
   cp out help.$command
@@ -57,7 +57,7 @@ expect 2 "demo with two files" "$SHUNT" demo a b
 
 if [ -f "$man_page" ]; then
   sed 's/\\-/-/g; s/\\f[BIR]//g' "$man_page" >man.txt
-  for command in run bench inspect model options demo doctor support; do
+  for command in run bench inspect model options demo doctor support calibrate; do
     section=$(echo "$command" | tr '[:lower:]' '[:upper:]')
     sed -n "/^\\.SH SHUNT $section\$/,/^\\.SH EXIT/p" man.txt |
       awk '/^\.SH/ { n++ } n < 2' >section
