@@ -57,7 +57,7 @@ int *calibrate_choices(const struct calibrate_timings *t, const struct calibrate
     return NULL;
   }
   if (table) choose_all(t, -1, table, chosen);
-  for (int m = 0; !table && m < t->matrices; m++) {
+  for (int m = 0; !table && fit && m < t->matrices; m++) {
     calibrate_fit_lines(fit, m, &others);
     choose_all(t, m, &others, chosen);
   }
