@@ -1,6 +1,6 @@
 # tests/unit: one room at a time, without a GPU.
 check_PROGRAMS = \
-  %D%/calibrate/test_fit %D%/costs/test_estimates %D%/costs/test_tables \
+  %D%/calibrate/test_fit %D%/calibrate/test_measure %D%/costs/test_estimates %D%/costs/test_tables \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
   %D%/csr/test_csr_host_sddmm %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr \
   %D%/dcsr/test_dcsr_hardware_model %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin \
@@ -24,6 +24,15 @@ LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
 nodist_%C%_calibrate_test_fit_SOURCES = $(COST_BUILT_IN)
 %C%_calibrate_test_fit_CFLAGS = $(AM_CFLAGS)
 %C%_calibrate_test_fit_LDADD = libshunt-problem.la -lm
+%C%_calibrate_test_measure_SOURCES = %D%/calibrate/test_measure.c \
+  backend/tool/bench/case.c backend/tool/bench/each_case.c backend/tool/calibrate/lines.c \
+  backend/tool/calibrate/timings.c backend/tool/tool_matrix.c backend/tool/tool_memory.c \
+  backend/tool/tool_patterns.c backend/tool/tool_progress.c backend/tool/tool_random.c \
+  backend/tool/tool_text.c \
+  $(FITTED_COST_SOURCES) $(COST_TABLE_SOURCES) $(USER_FILE_SOURCES)
+nodist_%C%_calibrate_test_measure_SOURCES = $(COST_BUILT_IN)
+%C%_calibrate_test_measure_CFLAGS = $(AM_CFLAGS)
+%C%_calibrate_test_measure_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
 # Without the kernels: their shapes stand in the test.
 %C%_costs_test_estimates_SOURCES = %D%/costs/test_estimates.c $(COST_SOURCES) \
   $(COST_TABLE_SOURCES) $(USER_FILE_SOURCES)

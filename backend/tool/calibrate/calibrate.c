@@ -80,7 +80,10 @@ static int write_table(const struct request *r, const struct calibrate_timings *
     puts("no table is written: the built-in one chooses better (-o TABLE writes it all the same)");
     return EXIT_OK;
   }
-  return calibrate_write(&table, r->output) ? EXIT_OK : EXIT_BAD;
+  if (!calibrate_write(&table, r->output)) return EXIT_BAD;
+  const char *named = tool_option_text("SHUNT_COSTS");
+  if (named && !r->output) printf("SHUNT_COSTS=%s comes before it\n", named);
+  return EXIT_OK;
 }
 
 /* What the choices are worth, and what changes; the status. */

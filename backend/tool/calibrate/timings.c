@@ -161,7 +161,7 @@ static bool read_signature(const char *text, struct calibrate_timings *t)
   if (strncmp(text, "build=", 6) != 0 || length < 1 || length >= sizeof t->gpu ||
       !whole_number(driver + 8, &number) || strlen(text) >= sizeof t->signature)
     return false;
-  snprintf(t->signature, sizeof t->signature, "%s", text);
+  snprintf(t->signature, sizeof t->signature, "%.383s", text);
   snprintf(t->gpu, sizeof t->gpu, "%.*s", (int)length, gpu + 5);
   return true;
 }
@@ -245,7 +245,7 @@ static void print_file(FILE *to, void *of)
     else
       fputs(" - -", to);
     for (int w = 0; w < CALIBRATE_WAYS; w++)
-      c->us[w] > 0 ? fprintf(to, " %.2f", c->us[w]) : fputs(" -", to);
+      c->us[w] > 0 ? fprintf(to, " %.6g", c->us[w]) : fputs(" -", to);
     fputc('\n', to);
   }
 }

@@ -1,5 +1,6 @@
 /* doctor_costs.c: the table of costs that ways would be chosen by. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/costs/machine.h"
 #include "backend/tool/doctor/doctor.h"
@@ -24,5 +25,8 @@ void doctor_describe_costs(struct doctor *d)
     doctor_find(&d->findings, DOCTOR_WARNING, "cost", "run shunt calibrate anew, or remove it",
                 "the calibrated table %s is not used: %s", path, refused.calibrated);
   shunt_costs_describe(&t, text);
-  doctor_find(&d->findings, DOCTOR_NOTE, "cost", NULL, "ways are chosen by the table of %s", text);
+  const bool carried = d->gpu[0] && strncmp(t.from, "carried over", 12) == 0;
+  doctor_find(&d->findings, DOCTOR_NOTE, "cost",
+              carried ? "run shunt calibrate, which measures this GPU" : NULL,
+              "ways are chosen by the table of %s", text);
 }

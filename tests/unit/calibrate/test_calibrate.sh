@@ -60,6 +60,7 @@ if [ "$("$SHUNT" --version)" = "shunt 0.1.0" ]; then
   expect 0 "a second time" "$SHUNT" calibrate --from "$timings"
   has out "by the new table all of 1944 choices stay as they are"
   expect 0 "by a named table" env SHUNT_COSTS=none "$SHUNT" calibrate --from "$timings"
+  has out "SHUNT_COSTS=none comes before it"
 fi
 chmod 777 cache/shunt
 expect 1 "a folder that others may write" "$SHUNT" calibrate --from "$timings"

@@ -1,8 +1,10 @@
 /* test_fit.c: shunt calibrate's fits, on timings that a known table makes: they give its
    coefficients back, and a matrix that is left out has no say.  */
+#define _GNU_SOURCE /* mkstemp */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backend/tool/calibrate/calibrate.h"
 #include "backend/tool/calibrate/least_squares.h"
@@ -190,6 +192,36 @@ static void test_few(void)
   calibrate_free(&t);
 }
 
+/* ---- files ------------------------------------------------------------------------------------ */
+
+static void test_saved(void)
+{
+  char path[] = "/tmp/timings.XXXXXX";
+  struct calibrate_timings t, again;
+  const int fd = mkstemp(path);
+  if (fd < 0 || !make_timings(&t, &shunt_costs_h200, 0.1, 9)) return;
+  close(fd);
+  if (check(calibrate_save(path, &t) && calibrate_read(path, &again), "timings are read again")) {
+    bool same = again.count == t.count && again.matrices == t.matrices;
+    for (int i = 0; same && i < t.count; i++) {
+      const struct calibrate_case *a = &t.of[i], *b = &again.of[i];
+      same = a->matrix == b->matrix && a->type == b->type && a->n == b->n && a->rows == b->rows &&
+             a->cols == b->cols && a->nnz == b->nnz && a->longest == b->longest &&
+             a->vectors == b->vectors && a->group == b->group;
+      for (int w = 0; same && w < CALIBRATE_WAYS; w++)
+        same = fabs(a->us[w] - b->us[w]) <= 1e-5 * a->us[w];
+    }
+    check(same, "as they were");
+    check(strcmp(again.gpu, t.gpu) == 0 && strcmp(again.signature, t.signature) == 0 &&
+              again.cusparse == 126 && again.device.multiprocessors == 132 &&
+              again.device.l2_bytes == 60 << 20,
+          "with the machine");
+    calibrate_free(&again);
+  }
+  unlink(path);
+  calibrate_free(&t);
+}
+
 /* ---- versions --------------------------------------------------------------------------------- */
 
 static void test_versions(void)
@@ -218,6 +250,7 @@ int main(void)
   test_known_table(0.1, 0.1, 1.1);
   test_left_out();
   test_few();
+  test_saved();
   test_versions();
   return check_finish();
 }
