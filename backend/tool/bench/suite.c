@@ -102,7 +102,8 @@ static const struct step tiles[] = {
     {"spmm", "f16", "256", "1", sparse_layers, NULL},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 
-/* What shunt calibrate fits to: scattered, made up, of all kinds, the first of each kind first. */
+/* What shunt calibrate fits to, made up: layers, and scattered matrices of all kinds, the first of
+   each kind first, as time may run out.  */
 static const char *const made_up[] = {"mesh:16x16x16:3",
                                       "random:20000x20000:0.0005",
                                       "rmat:16384:16",
@@ -128,7 +129,12 @@ static const char *const made_up[] = {"mesh:16x16x16:3",
                                       "rmat:131072:24",
                                       "random:8192x8192:0.004",
                                       NULL};
+static const char *const made_up_layers[] = {
+    "random:2048x1024:0.1", "random:4096x4096:0.03", "random:1024x4096:0.4",
+    "random:512x2048:0.2",  "random:8192x2048:0.05", "random:4096x1024:0.02",
+    "random:1024x1024:0.5", "random:4096x4096:0.15", NULL};
 static const struct step calibrate[] = {
+    {"spmm", "f32,f64,f16", "32,128,256", "1", made_up_layers, NULL},
     {"spmm", "f32,f64,f16", "8,16,32,64,128,256", "1", made_up, NULL},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 

@@ -8,7 +8,7 @@
 
 static const char help[] =
     "Usage: shunt calibrate [OPTION]...\n"
-    "Measure what products of scattered matrices take on this GPU, by Shunt's kernels\n"
+    "Measure what products of made-up matrices take on this GPU, by Shunt's kernels\n"
     "and by cuSPARSE, and fit the table of costs by which ways are chosen (needs no\n"
     "files).  Prints how far off the fit is, what the choice by it is worth on\n"
     "matrices that are left out of it, and which products would go another way.  The\n"
@@ -61,15 +61,18 @@ static void find_tables(const struct calibrate_timings *t, struct tables *b)
 
 static void print_residuals(const struct calibrate_residual *of)
 {
+  int others = 0;
   puts("fitted, and by which factor a case is usually off:");
   for (int i = 0; i < CALIBRATE_LINES; i++) {
+    const struct calibrate_line *l = &calibrate_lines[i];
+    others += of[i].cases == 0;
     if (of[i].cases)
-      printf("  %-20s %5d cases of %2d matrices, %.2f off\n", calibrate_lines[i].name, of[i].cases,
-             of[i].matrices, of[i].off);
-    else
-      printf("  %-20s as built in: %d matri%s tell of it\n", calibrate_lines[i].name,
-             of[i].matrices, of[i].matrices == 1 ? "x does not" : "ces do not");
+      printf("  %-19s %-5s %4d cases of %2d matrices, %.2f off\n", l->name, l->rate ? l->terms : "",
+             of[i].cases, of[i].matrices, of[i].off);
   }
+  if (others)
+    printf("  %d more that could be are as built in: fewer than %d matrices tell of each\n", others,
+           (int)CALIBRATE_LEAST_MATRICES);
 }
 
 static int write_table(const struct request *r, const struct calibrate_timings *t,
@@ -94,7 +97,7 @@ static int judge(const struct request *r, const struct calibrate_timings *t,
   int *now = calibrate_choices(t, NULL, &b->in_use), *then = calibrate_choices(t, NULL, &b->fitted);
   int status = EXIT_BAD;
   if (left_out && built_in && now && then) {
-    puts("the choice, each matrix left out of the fit that it is judged by:");
+    puts("the choice between cuSPARSE, csr and bundle, each matrix left out of its own fit:");
     const double fitted = calibrate_print_regret(t, left_out, r->verbose);
     puts("by the built-in table:");
     const double before = calibrate_print_regret(t, built_in, r->verbose);

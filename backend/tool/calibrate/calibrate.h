@@ -10,8 +10,8 @@
      changes.c          products that another table sends another way
      write.c            a table as text, into the user's folder
 
-   Fitted are products of scattered matrices (SpMM, B and C by rows): `csr`, `bundle`, and cuSPARSE's
-   default, CSR_ALG1 and CSR_ALG3.  The estimates are asked of backend/routes, so no form of theirs
+   Fitted are products (SpMM, B and C by rows) of scattered matrices, and of layers as far as no
+   packing route is in it: `csr`, `bundle`, and cuSPARSE's default, CSR_ALG1 and CSR_ALG3.  The estimates are asked of backend/routes, so no form of theirs
    is repeated here.  */
 #ifndef SHUNT_CALIBRATE_H
 #define SHUNT_CALIBRATE_H
@@ -76,20 +76,21 @@ bool calibrate_measure(int minutes, struct calibrate_timings *t);
 
 /* ---- lines.c ---------------------------------------------------------------------------------- */
 
-enum { CALIBRATE_LINES = 11, CALIBRATE_TERMS = 10 };
+enum { CALIBRATE_LINES = 22, CALIBRATE_TERMS = 10 };
 
-/* A line of a table that is fitted: one of struct shunt_fit_costs. */
+/* What is fitted together: terms of a line of a table. */
 struct calibrate_line {
   const char *name;
   enum calibrate_way way;
-  const char *terms; /* that it has; `start` is the first */
+  const char *terms; /* of struct shunt_fit_costs, `start` is the first; else a rate */
+  bool rate;         /* per us: its reciprocal is fitted */
 };
 extern const struct calibrate_line calibrate_lines[CALIBRATE_LINES];
 
-/* The line's coefficients in *t, of cuSPARSE in its first version: where they are; their number. */
+/* The line's terms in *t, of cuSPARSE in its first version: where they are; their number. */
 int calibrate_places(int line, struct shunt_cost_table *t, double *place[CALIBRATE_TERMS]);
-/* Sets them to 0, and those that the fit has no term for. */
-void calibrate_clear(int line, struct shunt_cost_table *t);
+/* Puts what was fitted into *t, and 0 for what the line has no term for. */
+void calibrate_put(int line, struct shunt_cost_table *t, const double c[CALIBRATE_TERMS]);
 
 /* Microseconds that the way is expected to take by table *t. */
 double calibrate_estimate(const struct calibrate_timings *of, const struct calibrate_case *c,
@@ -97,9 +98,9 @@ double calibrate_estimate(const struct calibrate_timings *of, const struct calib
 /* The line that this estimate comes from; -1: none that is fitted.  *t is changed, and set back. */
 int calibrate_line_of(const struct calibrate_timings *of, const struct calibrate_case *c,
                       enum calibrate_way way, struct shunt_cost_table *t);
-/* What the estimate multiplies the line's coefficients with.  *t as above. */
-void calibrate_features(const struct calibrate_timings *of, const struct calibrate_case *c,
-                        int line, struct shunt_cost_table *t, double f[CALIBRATE_TERMS]);
+/* What the estimate multiplies the line's terms with; what it has besides.  *t as above. */
+double calibrate_features(const struct calibrate_timings *of, const struct calibrate_case *c,
+                          int line, struct shunt_cost_table *t, double f[CALIBRATE_TERMS]);
 
 /* May the router take this way where a program asks for the algorithm? */
 bool calibrate_is_open(const struct calibrate_timings *of, const struct calibrate_case *c,

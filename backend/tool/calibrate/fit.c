@@ -41,9 +41,9 @@ static void add(struct calibrate_fit *fit, const struct calibrate_case *c, enum 
   if (line < 0) return;
   struct part *p = &fit->part[c->matrix * CALIBRATE_LINES + line];
   const int count = calibrate_places(line, &fit->base, place);
-  calibrate_features(fit->timings, c, line, &fit->base, f);
+  const double besides = calibrate_features(fit->timings, c, line, &fit->base, f);
   for (int i = 0; i < count; i++) f[i] /= c->us[way];
-  least_squares_add(&p->equations, f, count, 1, 1);
+  least_squares_add(&p->equations, f, count, 1 - besides / c->us[way], 1);
   if (p->least == 0 || c->us[way] < p->least) p->least = c->us[way];
 }
 
@@ -89,11 +89,11 @@ void calibrate_fit_lines(const struct calibrate_fit *fit, int without, struct sh
   for (int line = 0; line < CALIBRATE_LINES; line++) {
     struct part sum;
     double *place[CALIBRATE_TERMS], c[CALIBRATE_TERMS];
+    const bool rate = calibrate_lines[line].rate;
     if (gather(fit, line, without, &sum) < CALIBRATE_LEAST_MATRICES) continue;
-    calibrate_clear(line, out);
     const int count = calibrate_places(line, out, place);
-    least_squares_solve(&sum.equations, count, floor_share * sum.least, c);
-    for (int i = 0; i < count; i++) *place[i] = c[i];
+    least_squares_solve(&sum.equations, count, rate ? 0 : floor_share * sum.least, c);
+    if (!rate || c[0] > 0) calibrate_put(line, out, c);
   }
 }
 
@@ -104,6 +104,9 @@ struct squares {
   int cases;
   double sum;
 };
+
+/* Fewer cases do not say what layers are usually off. */
+enum { LEAST_OFF = 60 };
 
 static double deviation(struct squares s)
 {
@@ -119,7 +122,7 @@ static void note(struct squares *s, double log_of)
 void calibrate_residuals(const struct calibrate_fit *fit, struct shunt_cost_table *t,
                          struct calibrate_residual of[CALIBRATE_LINES])
 {
-  struct squares line_off[CALIBRATE_LINES] = {{0}}, usual = {0}, preprocessed = {0};
+  struct squares line_off[CALIBRATE_LINES] = {{0}}, usual = {0}, preprocessed = {0}, layer = {0};
   struct part sum;
   for (int i = 0; i < fit->timings->count; i++)
     for (int way = 0; way < CALIBRATE_WAYS; way++) {
@@ -128,8 +131,10 @@ void calibrate_residuals(const struct calibrate_fit *fit, struct shunt_cost_tabl
       if (line < 0) continue;
       const double off = log(calibrate_estimate(fit->timings, c, way, t) / c->us[way]);
       note(&line_off[line], off);
-      if (way == CALIBRATE_DEFAULT) note(&usual, off);
-      if (way == CALIBRATE_ALG1 || way == CALIBRATE_ALG3) note(&preprocessed, off);
+      const bool layers = calibrate_lines[line].rate;
+      if (way == CALIBRATE_DEFAULT && c->type != SHUNT_F16 && layers) note(&layer, off);
+      if (way == CALIBRATE_DEFAULT && !layers) note(&usual, off);
+      if ((way == CALIBRATE_ALG1 || way == CALIBRATE_ALG3) && !layers) note(&preprocessed, off);
     }
   for (int line = 0; line < CALIBRATE_LINES; line++) {
     const int matrices = gather(fit, line, -1, &sum);
@@ -139,6 +144,7 @@ void calibrate_residuals(const struct calibrate_fit *fit, struct shunt_cost_tabl
   }
   if (usual.cases) t->original[0].off = deviation(usual);
   if (preprocessed.cases) t->original[0].preprocessed_off = deviation(preprocessed);
+  if (layer.cases >= LEAST_OFF) t->original[0].layer_off = deviation(layer);
 }
 
 /* ---- versions --------------------------------------------------------------------------------- */

@@ -19,18 +19,31 @@
 const char *const calibrate_way_words[CALIBRATE_WAYS] = {"default", "alg1", "alg3", "csr",
                                                          "bundle"};
 
+#define LAYERS(name, way)                                                                          \
+  {name, way, "half", true}, {name, way, "f32", true},                                             \
+  {                                                                                                \
+    name, way, "f64", true                                                                         \
+  }
+
 const struct calibrate_line calibrate_lines[CALIBRATE_LINES] = {
-    {"csr.scattered", CALIBRATE_CSR, OF_CSR},
-    {"csr.scattered_half", CALIBRATE_CSR, OF_CSR},
-    {"bundle.f32", CALIBRATE_BUNDLE, OF_BUNDLE},
-    {"bundle.f64", CALIBRATE_BUNDLE, OF_BUNDLE},
-    {"original.narrow", CALIBRATE_DEFAULT, OF_DEFAULT},
-    {"original.wide", CALIBRATE_DEFAULT, OF_DEFAULT},
-    {"original.alg1", CALIBRATE_ALG1, OF_ALG1},
-    {"original.alg1_half", CALIBRATE_ALG1, OF_ALG1},
-    {"original.alg3_half", CALIBRATE_ALG3, OF_ALG3},
-    {"original.alg3_f32", CALIBRATE_ALG3, OF_ALG3},
-    {"original.alg3_f64", CALIBRATE_ALG3, OF_ALG3}};
+    {"csr.scattered", CALIBRATE_CSR, OF_CSR, false},
+    {"csr.scattered_half", CALIBRATE_CSR, OF_CSR, false},
+    {"csr.layer", CALIBRATE_CSR, OF_CSR, false},
+    {"csr.layer_half", CALIBRATE_CSR, OF_CSR, false},
+    {"bundle.f32", CALIBRATE_BUNDLE, OF_BUNDLE, false},
+    {"bundle.f64", CALIBRATE_BUNDLE, OF_BUNDLE, false},
+    {"original.narrow", CALIBRATE_DEFAULT, OF_DEFAULT, false},
+    {"original.wide", CALIBRATE_DEFAULT, OF_DEFAULT, false},
+    {"original.alg1", CALIBRATE_ALG1, OF_ALG1, false},
+    {"original.alg1_half", CALIBRATE_ALG1, OF_ALG1, false},
+    {"original.alg3_half", CALIBRATE_ALG3, OF_ALG3, false},
+    {"original.alg3_f32", CALIBRATE_ALG3, OF_ALG3, false},
+    {"original.alg3_f64", CALIBRATE_ALG3, OF_ALG3, false},
+    LAYERS("original.layer", CALIBRATE_DEFAULT),
+    LAYERS("original.layer_alg1", CALIBRATE_ALG1),
+    LAYERS("original.layer_alg3", CALIBRATE_ALG3)};
+
+static const double fastest = 1e300; /* a rate at which nothing takes any time */
 
 /* ---- coefficients ----------------------------------------------------------------------------- */
 
@@ -60,12 +73,23 @@ int calibrate_places(int line, struct shunt_cost_table *t, double *place[CALIBRA
   return count;
 }
 
-void calibrate_clear(int line, struct shunt_cost_table *t)
+/* Takes the line out of the estimate. */
+static void clear(int line, struct shunt_cost_table *t)
 {
+  const struct calibrate_line *l = &calibrate_lines[line];
   const struct shunt_coefficients *list = list_of(line);
   for (size_t i = 0; i < list->count; i++)
-    if (strcmp(list->of[i].line, calibrate_lines[line].name) == 0)
-      *shunt_coefficient_in(t, &list->of[i], 0) = 0;
+    if (strcmp(list->of[i].line, l->name) == 0 &&
+        (!l->rate || strcmp(list->of[i].name, l->terms) == 0))
+      *shunt_coefficient_in(t, &list->of[i], 0) = l->rate ? fastest : 0;
+}
+
+void calibrate_put(int line, struct shunt_cost_table *t, const double c[CALIBRATE_TERMS])
+{
+  double *place[CALIBRATE_TERMS];
+  const int count = calibrate_places(line, t, place);
+  clear(line, t);
+  for (int i = 0; i < count; i++) *place[i] = calibrate_lines[line].rate ? 1 / c[i] : c[i];
 }
 
 /* ---- estimates -------------------------------------------------------------------------------- */
@@ -114,29 +138,32 @@ int calibrate_line_of(const struct calibrate_timings *of, const struct calibrate
     double *place[CALIBRATE_TERMS];
     if (calibrate_lines[line].way != way) continue;
     calibrate_places(line, t, place);
-    const double start = *place[0];
-    *place[0] += before + 1;
+    const double first = *place[0];
+    *place[0] += first + before + 1;
     const bool moved = calibrate_estimate(of, c, way, t) != before;
-    *place[0] = start;
+    *place[0] = first;
     if (moved) return line;
   }
   return -1;
 }
 
-void calibrate_features(const struct calibrate_timings *of, const struct calibrate_case *c,
-                        int line, struct shunt_cost_table *t, double f[CALIBRATE_TERMS])
+double calibrate_features(const struct calibrate_timings *of, const struct calibrate_case *c,
+                          int line, struct shunt_cost_table *t, double f[CALIBRATE_TERMS])
 {
   const enum calibrate_way way = calibrate_lines[line].way;
   const struct shunt_cost_table whole = *t;
   double *place[CALIBRATE_TERMS];
   const int count = calibrate_places(line, t, place);
-  calibrate_clear(line, t);
+  clear(line, t);
+  const double besides = calibrate_estimate(of, c, way, t);
   for (int i = 0; i < count; i++) {
+    const double none = *place[i];
     *place[i] = 1;
-    f[i] = calibrate_estimate(of, c, way, t);
-    *place[i] = 0;
+    f[i] = calibrate_estimate(of, c, way, t) - besides;
+    *place[i] = none;
   }
   *t = whole;
+  return besides;
 }
 
 /* ---- choices ---------------------------------------------------------------------------------- */

@@ -21,12 +21,16 @@ static void print_number(FILE *to, double x)
   fputs(text, to);
 }
 
-static const struct calibrate_residual *residual_of(const struct calibrate_table *t,
-                                                    const char *line)
+/* What the terms of a table's line were fitted to. */
+static void print_residuals(FILE *to, const struct calibrate_table *t, const char *name)
 {
-  for (int i = 0; i < CALIBRATE_LINES; i++)
-    if (strcmp(calibrate_lines[i].name, line) == 0 && t->residual[i].cases) return &t->residual[i];
-  return NULL;
+  for (int i = 0; i < CALIBRATE_LINES; i++) {
+    const struct calibrate_line *l = &calibrate_lines[i];
+    const struct calibrate_residual *r = &t->residual[i];
+    if (strcmp(l->name, name) != 0 || !r->cases) continue;
+    fprintf(to, "# %s%s%d cases of %d matrices, %.2f off.\n", l->rate ? l->terms : "",
+            l->rate ? ": " : "", r->cases, r->matrices, r->off);
+  }
 }
 
 static void print_list(FILE *to, const struct calibrate_table *t,
@@ -39,10 +43,9 @@ static void print_list(FILE *to, const struct calibrate_table *t,
   for (size_t i = 0; i < list->count; i++) {
     const struct shunt_coefficient *c = &list->of[i];
     const bool fresh = strcmp(c->line, last) != 0;
-    const struct calibrate_residual *r = fresh && original <= 0 ? residual_of(t, c->line) : NULL;
     if (fresh || in_line == IN_A_LINE) {
       if (i) fputc('\n', to);
-      if (r) fprintf(to, "# %d cases of %d matrices, %.2f off.\n", r->cases, r->matrices, r->off);
+      if (fresh && original <= 0) print_residuals(to, t, c->line);
       fprintf(to, "%-22s", c->line);
       in_line = 0;
     }
