@@ -26,7 +26,6 @@ void doctor_describe_costs(struct doctor *d)
                 "the calibrated table %s is not used: %s", path, refused.calibrated);
   shunt_costs_describe(&t, text);
   const bool carried = d->gpu[0] && strncmp(t.from, "carried over", 12) == 0;
-  doctor_find(&d->findings, DOCTOR_NOTE, "cost",
-              carried ? "run shunt calibrate, which measures this GPU" : NULL,
-              "ways are chosen by the table of %s", text);
+  doctor_find(&d->findings, DOCTOR_NOTE, "cost", NULL, "ways are chosen by the table of %s%s", text,
+              carried ? "; shunt calibrate makes one of this GPU" : "");
 }
