@@ -1,6 +1,6 @@
 /* fuzz_timings.c: any file as the timings of shunt calibrate (backend/tool/calibrate/timings.c).
-   What is refused leaves nothing.  What is believed is written as a file that is believed again, and
-   gives coefficients that are finite and not negative.  */
+   What is refused leaves nothing.  What is believed is written as a file that is believed again,
+   and gives coefficients that are finite and not negative.  */
 #include <math.h>
 
 #include "backend/tool/calibrate/calibrate.h"

@@ -40,7 +40,7 @@ struct request {
   bool verbose;
 };
 
-/* ---- a table and its worth -------------------------------------------------------------------- */
+/* ---- a table and its worth ------------------------------------------------------------------ */
 
 struct tables {
   struct shunt_cost_table base, fitted; /* built in, for this machine; with the fitted lines */
@@ -131,7 +131,7 @@ static int fit_and_judge(const struct request *r, const struct calibrate_timings
   return status;
 }
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options -------------------------------------------------------------------------------- */
 
 static bool parse_option(int c, struct request *r)
 {

@@ -10,9 +10,9 @@
      changes.c          products that another table sends another way
      write.c            a table as text, into the user's folder
 
-   Fitted are products (SpMM, B and C by rows) of scattered matrices, and of layers as far as no
-   packing route is in it: `csr`, `bundle`, and cuSPARSE's default, CSR_ALG1 and CSR_ALG3.  The estimates are asked of backend/routes, so no form of theirs
-   is repeated here.  */
+   Fitted are products (SpMM, B and C by rows) of scattered matrices, and of layers, by `csr`,
+   `bundle` and cuSPARSE's default, CSR_ALG1 and CSR_ALG3; nothing that packs a matrix.  Estimates
+   are asked of backend/routes, so no form of theirs is repeated here.  */
 #ifndef SHUNT_CALIBRATE_H
 #define SHUNT_CALIBRATE_H
 
@@ -20,7 +20,7 @@
 #include "backend/tool/tool.h"
 #include "conv/profile/profile.h"
 
-/* ---- timings ---------------------------------------------------------------------------------- */
+/* ---- timings -------------------------------------------------------------------------------- */
 
 /* In the order in which the router compares them: where two are equal, the first one is taken.  The
    three of cuSPARSE come first. */
@@ -74,7 +74,7 @@ void calibrate_free(struct calibrate_timings *t);
 /* measure.c.  Measures for so many minutes at most; false after a message, with nothing kept. */
 bool calibrate_measure(int minutes, struct calibrate_timings *t);
 
-/* ---- lines.c ---------------------------------------------------------------------------------- */
+/* ---- lines.c -------------------------------------------------------------------------------- */
 
 enum { CALIBRATE_LINES = 22, CALIBRATE_TERMS = 10 };
 
@@ -106,7 +106,7 @@ double calibrate_features(const struct calibrate_timings *of, const struct calib
 bool calibrate_is_open(const struct calibrate_timings *of, const struct calibrate_case *c,
                        enum calibrate_way way, enum calibrate_way algorithm);
 
-/* ---- fit.c ------------------------------------------------------------------------------------ */
+/* ---- fit.c ---------------------------------------------------------------------------------- */
 
 /* Lines of fewer matrices stay as they are. */
 enum { CALIBRATE_LEAST_MATRICES = 6 };
@@ -132,7 +132,7 @@ void calibrate_residuals(const struct calibrate_fit *fit, struct shunt_cost_tabl
 /* base with the version of cuSPARSE as its first: as it is there, or as the nearest. */
 void calibrate_put_version_first(struct shunt_cost_table *t, int cusparse);
 
-/* ---- validate.c ------------------------------------------------------------------------------- */
+/* ---- validate.c ----------------------------------------------------------------------------- */
 
 /* The way that the router takes, by *t, where a program asks for this algorithm of cuSPARSE. */
 enum calibrate_way calibrate_choose(const struct calibrate_timings *of,
@@ -151,20 +151,20 @@ struct calibrate_score {
 struct calibrate_score calibrate_score_of(const struct calibrate_timings *t, const int *chosen,
                                           enum calibrate_way algorithm, shunt_type type, int64_t n);
 /* chosen[case * CALIBRATE_ALGORITHMS + algorithm]: a way; -1: the algorithm was not measured.  By
-   *table, or where that is NULL by fits that the case's matrix is left out of.  NULL: no memory.  */
+   *table, or where that is NULL by fits that the case's matrix is left out of.  NULL: no memory. */
 int *calibrate_choices(const struct calibrate_timings *t, const struct calibrate_fit *fit,
                        const struct shunt_cost_table *table);
 /* Prints it; `all`: each algorithm, type and width.  Returns the mean regret of all choices. */
 double calibrate_print_regret(const struct calibrate_timings *t, const int *chosen, bool all);
 
-/* ---- changes.c -------------------------------------------------------------------------------- */
+/* ---- changes.c ------------------------------------------------------------------------------ */
 
 /* Prints the products that go another way, with what that gains by the timings; `all` of them, or
    the first few. */
 void calibrate_print_changes(const struct calibrate_timings *t, const int *before, const int *after,
                              bool all);
 
-/* ---- write.c ---------------------------------------------------------------------------------- */
+/* ---- write.c -------------------------------------------------------------------------------- */
 
 struct calibrate_table {
   const struct calibrate_timings *timings;

@@ -97,7 +97,7 @@ void calibrate_fit_lines(const struct calibrate_fit *fit, int without, struct sh
   }
 }
 
-/* ---- how far off ------------------------------------------------------------------------------ */
+/* ---- how far off ---------------------------------------------------------------------------- */
 
 /* Of logarithms of the factors that cases are off by. */
 struct squares {
@@ -147,7 +147,7 @@ void calibrate_residuals(const struct calibrate_fit *fit, struct shunt_cost_tabl
   if (layer.cases >= LEAST_OFF) t->original[0].layer_off = deviation(layer);
 }
 
-/* ---- versions --------------------------------------------------------------------------------- */
+/* ---- versions ------------------------------------------------------------------------------- */
 
 void calibrate_put_version_first(struct shunt_cost_table *t, int cusparse)
 {

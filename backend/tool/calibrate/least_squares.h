@@ -1,4 +1,4 @@
-/* least_squares.h: least squares with coefficients that are not negative, and a floor for the first.
+/* least_squares.h: least squares with coefficients that are not negative, the first above a floor.
 
    Minimises |A c - b|^2 subject to c[0] >= floor and c[i] >= 0, given A'A and A'b alone: what the
    equations add up to, so that those of one matrix can be taken away again without a look at the

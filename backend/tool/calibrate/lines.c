@@ -45,7 +45,7 @@ const struct calibrate_line calibrate_lines[CALIBRATE_LINES] = {
 
 static const double fastest = 1e300; /* a rate at which nothing takes any time */
 
-/* ---- coefficients ----------------------------------------------------------------------------- */
+/* ---- coefficients --------------------------------------------------------------------------- */
 
 /* Is `name` one of the words? */
 static bool has_word(const char *words, const char *name)
@@ -92,7 +92,7 @@ void calibrate_put(int line, struct shunt_cost_table *t, const double c[CALIBRAT
   for (int i = 0; i < count; i++) *place[i] = calibrate_lines[line].rate ? 1 / c[i] : c[i];
 }
 
-/* ---- estimates -------------------------------------------------------------------------------- */
+/* ---- estimates ------------------------------------------------------------------------------ */
 
 static void describe(const struct calibrate_timings *of, const struct calibrate_case *c,
                      enum calibrate_way way, struct shunt_problem *p, struct shunt_profile *f)
@@ -166,7 +166,7 @@ double calibrate_features(const struct calibrate_timings *of, const struct calib
   return besides;
 }
 
-/* ---- choices ---------------------------------------------------------------------------------- */
+/* ---- choices -------------------------------------------------------------------------------- */
 
 bool calibrate_is_open(const struct calibrate_timings *of, const struct calibrate_case *c,
                        enum calibrate_way way, enum calibrate_way algorithm)

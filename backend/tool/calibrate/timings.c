@@ -18,7 +18,7 @@ enum { LINE = 1024, COLUMNS = 32 };
 static const int64_t most_columns = 1 << 24, most_size = (int64_t)1 << 40;
 static const double most_us = 1e9;
 
-/* ---- columns ---------------------------------------------------------------------------------- */
+/* ---- columns -------------------------------------------------------------------------------- */
 
 enum column {
   MATRIX,
@@ -76,7 +76,7 @@ static bool read_columns(struct reading *r, char *line)
   return true;
 }
 
-/* ---- a case ----------------------------------------------------------------------------------- */
+/* ---- a case --------------------------------------------------------------------------------- */
 
 static bool whole_number(const char *text, int64_t *out)
 {
@@ -148,7 +148,7 @@ static bool read_case(struct reading *r, char *line, struct calibrate_timings *t
   return true;
 }
 
-/* ---- the machine ------------------------------------------------------------------------------ */
+/* ---- the machine ---------------------------------------------------------------------------- */
 
 /* "build=0.1.0 gpu=NVIDIA H200 driver=13000", of printable characters. */
 static bool read_signature(const char *text, struct calibrate_timings *t)
@@ -179,7 +179,7 @@ static bool read_machine(const char *text, struct calibrate_timings *t)
   return multiprocessors > 0 && l2 > 0 && major > 0 && minor >= 0;
 }
 
-/* ---- a file ----------------------------------------------------------------------------------- */
+/* ---- a file --------------------------------------------------------------------------------- */
 
 /* A line without its end; false: there is none, or it has no end, or is too long. */
 static bool next_line(struct reading *r, char line[LINE])
@@ -257,7 +257,7 @@ bool calibrate_save(const char *path, const struct calibrate_timings *t)
   return false;
 }
 
-/* ---- growing ---------------------------------------------------------------------------------- */
+/* ---- growing -------------------------------------------------------------------------------- */
 
 /* Room for one more where `count` are taken: twice as much at each power of two. */
 static bool grow(void **of, size_t size, int count)

@@ -7,7 +7,7 @@
 
 static const double beyond = 0.15, lost_below = 0.98;
 
-/* ---- choices ---------------------------------------------------------------------------------- */
+/* ---- choices -------------------------------------------------------------------------------- */
 
 /* The n-th way that may be taken and was measured; -1: there are no more. */
 static int way_of(const struct calibrate_timings *of, const struct calibrate_case *c,
@@ -64,9 +64,9 @@ int *calibrate_choices(const struct calibrate_timings *t, const struct calibrate
   return chosen;
 }
 
-/* ---- regret ----------------------------------------------------------------------------------- */
+/* ---- regret --------------------------------------------------------------------------------- */
 
-/* The least of all that could have been taken; the way that the estimates rule out is among them. */
+/* The least of all that could have been taken, with what the estimates rule out. */
 static double least_of(const struct calibrate_timings *of, const struct calibrate_case *c,
                        enum calibrate_way algorithm)
 {
@@ -106,7 +106,7 @@ struct calibrate_score calibrate_score_of(const struct calibrate_timings *t, con
   return s;
 }
 
-/* ---- words ------------------------------------------------------------------------------------ */
+/* ---- words ---------------------------------------------------------------------------------- */
 
 static const shunt_type types[] = {SHUNT_F16, SHUNT_F32, SHUNT_F64};
 

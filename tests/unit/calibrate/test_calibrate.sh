@@ -30,7 +30,9 @@ has out "the table is table"
 [ ! -e cache ]
 ok $? "... with -o nothing goes to the cache folder"
 # mean NAME: the mean regret of the three algorithms behind the line that begins with NAME.
-mean() { sed -n "/^$1/,\$p" out | awk '/mean regret/ { s += $6; if (++n == 3) { print s; exit } }'; }
+mean() {
+  sed -n "/^$1/,\$p" out | awk '/mean regret/ { s += $6; if (++n == 3) { print s; exit } }'
+}
 awk "BEGIN { exit !($(mean 'the choice ') <= $(mean 'by the built-in table')) }"
 ok $? "... left-out matrices lose no more than by the built-in table, which was fitted to them"
 [ "$(sed -n 1p table)" = "# shunt costs 1 build=0.1.0 gpu=NVIDIA H200 driver=13000" ]
@@ -90,8 +92,8 @@ expect 1 "a table into no folder" "$SHUNT" calibrate --from "$timings" -o none/t
 has err "none/table: the table could not be written"
 XDG_CACHE_HOME=$work/worse
 # Where cuSPARSE's times follow no rule, no fit is better than the built-in table's.
-awk 'NR > 3 { for (i = 12; i <= 15; i++) $i *= exp(3 * sin(NR * 12.9898 + i * 78.233)) } { print }' \
-  "$timings" >noise
+awk 'NR > 3 { for (i = 12; i <= 15; i++) $i *= exp(3 * sin(NR * 12.9898 + i * 78.233)) }
+  { print }' "$timings" >noise
 expect 0 "a table that is worth less" "$SHUNT" calibrate --from noise
 has out "no table is written: the built-in one chooses better"
 [ ! -e "$work/worse" ]

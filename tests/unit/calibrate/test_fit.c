@@ -15,7 +15,7 @@ const char *tool_option_text(const char *name)
   return (void)name, NULL;
 }
 
-/* ---- least squares ---------------------------------------------------------------------------- */
+/* ---- least squares -------------------------------------------------------------------------- */
 
 static void test_least_squares(void)
 {
@@ -43,7 +43,7 @@ static void test_least_squares(void)
   check(fabs(c[0] - 2) < 1e-3, "an equation can be taken away again");
 }
 
-/* ---- timings that a table makes ---------------------------------------------------------------- */
+/* ---- timings that a table makes ------------------------------------------------------------- */
 
 static uint64_t random_state;
 
@@ -114,7 +114,7 @@ static struct shunt_cost_table made_table(void)
   return t;
 }
 
-/* ---- fits ------------------------------------------------------------------------------------- */
+/* ---- fits ----------------------------------------------------------------------------------- */
 
 /* By how much the fitted table's estimates differ from those of the known one, at most. */
 static double largest_difference(const struct calibrate_timings *t,
@@ -203,7 +203,7 @@ static void test_few(void)
   calibrate_free(&t);
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files ---------------------------------------------------------------------------------- */
 
 static void test_saved(void)
 {
@@ -233,7 +233,7 @@ static void test_saved(void)
   calibrate_free(&t);
 }
 
-/* ---- versions --------------------------------------------------------------------------------- */
+/* ---- versions ------------------------------------------------------------------------------- */
 
 static void test_versions(void)
 {

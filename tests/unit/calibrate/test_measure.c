@@ -7,7 +7,7 @@
 #include "backend/tool/calibrate/measure.c"
 #include "tests/unit/check.h"
 
-/* ---- stand-ins -------------------------------------------------------------------------------- */
+/* ---- stand-ins ------------------------------------------------------------------------------ */
 
 static bool no_gpu, no_cusparse, broken, wrong;
 static int opened, measured, drawn;
@@ -84,7 +84,7 @@ static bool measure_case(struct bench_case *c, const struct bench_options *o)
 }
 const struct bench_engine bench_cuda_engine = {open_engine, measure_case, close_engine};
 
-/* ---- cases ------------------------------------------------------------------------------------ */
+/* ---- cases ---------------------------------------------------------------------------------- */
 
 static void test_kept(void)
 {
