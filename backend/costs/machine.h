@@ -1,14 +1,16 @@
 /* machine.h: what estimates know of the machine: the device, and what things take on it.
 
-     tables/NAME.costs --make_built_in.awk--> C --.
-                                                   >-- choose.c --> struct shunt_cost_table
-     the file of SHUNT_COSTS --read.c--------------'
+     tables/NAME.costs --make_built_in.awk--> C -- choose.c --.
+     the file of SHUNT_COSTS                       -- read.c ---+-- find.c --> shunt_cost_table
+     what shunt calibrate left in the user's folder -- read.c --'
 
    Kernels see struct shunt_device alone; the routes ask the estimates (backend/routes/costs.h) and
-   hand those the machine.  Pure, but for what shunt_costs_open reads; thread-safe.  */
+   hand those the machine.  Pure, but for the files that shunt_costs_open and shunt_costs_find read;
+   thread-safe.  */
 #ifndef SHUNT_MACHINE_H
 #define SHUNT_MACHINE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -55,6 +57,27 @@ const char *shunt_costs_read(FILE *f, const char *signature, struct shunt_cost_t
 
 /* The same of the file at `path`, which only this user may be able to write (user_file.h). */
 const char *shunt_costs_open(const char *path, const char *signature, struct shunt_cost_table *t);
+
+/* ---- find.c --------------------------------------------------------------------------------- */
+
+/* What is known of the GPU at hand, and what the user says. */
+struct shunt_costs_here {
+  const char *gpu; /* its name; NULL: not known */
+  int multiprocessors;
+  const char *signature; /* tune_machine.h; NULL: not known, so that no file counts */
+  const char *named;     /* SHUNT_COSTS; NULL or "": nothing */
+};
+/* Why a file that is there does not count, in words; NULL: it does, or there is none. */
+struct shunt_costs_refused {
+  const char *named, *calibrated;
+};
+/* The table in use: the file of SHUNT_COSTS; else the one that shunt calibrate left for this very
+   machine; else a built-in one, as shunt_costs_choose has it.  */
+struct shunt_costs_refused shunt_costs_find(const struct shunt_costs_here *here,
+                                            struct shunt_cost_table *out);
+
+/* Where shunt calibrate leaves the table of such a GPU; false: nowhere (user_folder.h). */
+bool shunt_costs_calibrated_path(const char *gpu, char path[PATH_MAX]);
 
 #ifdef __cplusplus
 }

@@ -61,7 +61,7 @@ const struct shunt_option shunt_option_table[SHUNT_OPTION_COUNT] = {
      PLACE(tune_file),
      .sentence = "A file that keeps these measurements from one process to the next."},
     {.name = "SHUNT_COSTS",
-     .otherwise = "the table that is built in",
+     .otherwise = "calibrated, else built in",
      .kind = SHUNT_OPTION_PATH,
      PLACE(costs),
      .sentence = "A file of what things take on this machine, by which ways are chosen."},

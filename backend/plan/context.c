@@ -86,19 +86,22 @@ static void destroy(struct shunt_context *context)
   free(context);
 }
 
-/* The table of this GPU's costs: the user's file if there is one that counts. */
+/* The table of this GPU's costs.  Of a file that the user named is said why it does not count; of a
+   calibrated one shunt doctor says so.  */
 static void know_costs(struct shunt_context *context)
 {
   const char *path = shunt_options()->costs;
   char gpu[64] = "", signature[SHUNT_SIGNATURE];
-  const bool named = shunt_device_name(context->ordinal, gpu, sizeof gpu);
-  shunt_costs_choose(named ? gpu : NULL, context->device.multiprocessors, &context->costs);
+  const bool known = shunt_device_name(context->ordinal, gpu, sizeof gpu);
+  const struct shunt_costs_here here = {
+      .gpu = known ? gpu : NULL,
+      .multiprocessors = context->device.multiprocessors,
+      .signature = shunt_machine_signature(context->ordinal, signature) ? signature : NULL,
+      .named = path};
+  const struct shunt_costs_refused refused = shunt_costs_find(&here, &context->costs);
   context->machine.costs = &context->costs;
-  if (!path[0]) return;
-  const char *why = shunt_machine_signature(context->ordinal, signature)
-                        ? shunt_costs_open(path, signature, &context->costs)
-                        : "the GPU does not answer";
-  if (why) fprintf(stderr, "shunt: SHUNT_COSTS=%s is not used: %s\n", path, why);
+  if (refused.named)
+    fprintf(stderr, "shunt: SHUNT_COSTS=%s is not used: %s\n", path, refused.named);
 }
 
 /* The report names that of the first device. */

@@ -20,21 +20,9 @@
 
 _Static_assert(sizeof(struct shunt_bundle_counts) <= SHUNT_PACKED_MEASURES, "the counts fit");
 
-/* The hint is made one column of a group after the other: a longer row would take a millisecond,
-   and the product of its group is one block's alone.  */
-enum { LONGEST_ROW = 3072 };
-/* Rows shorter than this have nothing to share. */
-enum { LEAST_MEAN_ROW = 8 };
-/* From one entry in so many on, matrices are pruned layers, whose rows share nothing or all. */
-enum { DENSE = 64 };
 /* Until the hint is there: as many rows of A to a row of B.  What is hoped for decides whether the
    hint is made at all; finite elements share up to 5.3. */
 #define SHARING_HOPED_FOR 5.0
-/* It has to be better than `csr` by so much, as estimates are 1.2 off.  In f64, whose products of
-   groups go to mma, it wins by more. */
-#define MARGIN 1.1
-#define MARGIN_F64 1.0
-
 static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
   (void)context;
@@ -61,25 +49,18 @@ static size_t pack_bytes(const struct shunt_call *c)
   return fit ? shunt_bundle_bytes(&c->problem->spmm.a) : 0;
 }
 
-/* May rows of this matrix share columns at all? */
-static bool is_candidate(const struct shunt_csr *a, const struct shunt_profile *f)
-{
-  const bool dense = (double)a->nnz * DENSE >= (double)a->rows * (double)a->cols;
-  return !dense && a->nnz >= LEAST_MEAN_ROW * a->rows && f->longest_row <= LONGEST_ROW;
-}
-
 static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_bundle_counts *known = c->packed ? c->packed->known : NULL;
   const double vectors = known ? (double)known->vectors : (double)s->a.nnz / SHARING_HOPED_FOR;
   const double longest = known ? known->longest : c->profile ? (double)c->profile->longest_row : 0;
-  const double margin = s->b.type == SHUNT_F64 ? MARGIN_F64 : MARGIN;
-  *us = margin * shunt_cost_bundle(s, vectors, longest, &c->context->machine);
+  *us = shunt_cost_bundle_margin(s->b.type) *
+        shunt_cost_bundle(s, vectors, longest, &c->context->machine);
   SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
-  SHUNT_DECLINE_IF(!is_candidate(&s->a, c->profile), SHUNT_R_PATTERN);
+  SHUNT_DECLINE_IF(!shunt_choose_bundle_candidate(&s->a, c->profile), SHUNT_R_PATTERN);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 

@@ -1,6 +1,25 @@
 /* bundle_cost.c: what the kernel of `bundle` is expected to take. */
 #include "backend/routes/cost_forms.h"
 
+/* The hint is made one column of a group after the other: a longer row would take a millisecond,
+   and the product of its group is one block's alone.  */
+enum { LONGEST_ROW = 3072 };
+/* Rows shorter than this have nothing to share. */
+enum { LEAST_MEAN_ROW = 8 };
+#define MARGIN 1.1
+#define MARGIN_F64 1.0
+
+bool shunt_choose_bundle_candidate(const struct shunt_csr *a, const struct shunt_profile *f)
+{
+  return shunt_cost_scattered(a) && a->nnz >= LEAST_MEAN_ROW * a->rows &&
+         f->longest_row <= LONGEST_ROW;
+}
+
+double shunt_cost_bundle_margin(shunt_type type)
+{
+  return type == SHUNT_F64 ? MARGIN_F64 : MARGIN;
+}
+
 double shunt_cost_bundle(const struct shunt_spmm *p, double vectors, double longest,
                          const struct shunt_machine *m)
 {

@@ -5,8 +5,12 @@ shunt_SOURCES = \
   %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_options.c %D%/tool_patterns.c \
   %D%/tool_progress.c %D%/tool_random.c %D%/tool_text.c \
   %D%/bench/ablation.c %D%/bench/bench.c %D%/bench/blocks.c %D%/bench/case.c \
-  %D%/bench/check.c %D%/bench/host.c %D%/bench/json.c %D%/bench/operands.c %D%/bench/report.c \
+  %D%/bench/check.c %D%/bench/each_case.c %D%/bench/host.c %D%/bench/json.c \
+  %D%/bench/operands.c %D%/bench/report.c \
   %D%/bench/suite.c %D%/bench/summary.c \
+  %D%/calibrate/calibrate.c %D%/calibrate/changes.c %D%/calibrate/fit.c \
+  %D%/calibrate/least_squares.c %D%/calibrate/lines.c %D%/calibrate/measure.c \
+  %D%/calibrate/timings.c %D%/calibrate/validate.c %D%/calibrate/write.c \
   %D%/doctor/doctor.c %D%/doctor/doctor_bindings.c %D%/doctor/doctor_costs.c \
   %D%/doctor/doctor_driver.c \
   %D%/doctor/doctor_elf.c %D%/doctor/doctor_findings.c %D%/doctor/doctor_install.c \
@@ -35,7 +39,7 @@ shunt_LDADD = libshunt-bench.la libshunt-describe.la libshunt-formats.la libshun
 else
 noinst_LTLIBRARIES += libshunt-options.la
 libshunt_options_la_SOURCES = $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) backend/plan/fault.c \
-  $(COST_TABLE_SOURCES)
+  $(COST_TABLE_SOURCES) $(FITTED_COST_SOURCES)
 nodist_libshunt_options_la_SOURCES = $(COST_BUILT_IN)
 shunt_SOURCES += %D%/inspect/inspect_no_routes.c %D%/support/support_no_routes.c
 shunt_LDADD = libshunt-options.la libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm -ldl

@@ -5,7 +5,7 @@
 
 static const struct tool_command *const commands[] = {&tool_run,    &tool_bench,   &tool_inspect,
                                                       &tool_model,  &tool_options, &tool_demo,
-                                                      &tool_doctor, &tool_support};
+                                                      &tool_doctor, &tool_support, &tool_calibrate};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char help[] =
@@ -20,6 +20,7 @@ static const char help[] =
     "  options  print every variable that may be set, and its value\n"
     "  demo     the main job on a real matrix, before and after\n"
     "  doctor   say whether Shunt can serve this machine and a program\n"
+    "  calibrate  fit to this GPU what products take, by which ways are chosen\n"
     "  support  print which calls are taken, by what, and why others are not\n"
     "  kernelspec install|remove  a Jupyter kernel (in Python's package only)\n"
     "\n"
@@ -66,7 +67,7 @@ int main(int argc, char **argv)
     tool_say("kernelspec is a command of Python's package: pip install shunt-*.whl");
   else
     tool_say("unknown %s '%s'; the commands are run, bench, inspect, model, options, demo, doctor, "
-             "support (see shunt --help)",
+             "calibrate, support (see shunt --help)",
              word[0] == '-' ? "option" : "command", word);
   return EXIT_USAGE;
 }

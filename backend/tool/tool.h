@@ -9,6 +9,7 @@
      model.c          shunt model: traffic, skewness and conversion of a matrix
      model_print.c      its figures, for people and as JSON (model.h)
      bench/           shunt bench (bench.h)
+     calibrate/       shunt calibrate (calibrate.h)
      demo.c           shunt demo: the main job, before and after
      tool_options.c   shunt options: what is set, and where
      doctor/          shunt doctor (doctor.h)
@@ -54,7 +55,7 @@ struct tool_command {
   int (*run)(int argc, char **argv);
 };
 extern const struct tool_command tool_run, tool_inspect, tool_bench, tool_model, tool_options,
-    tool_demo, tool_doctor, tool_support;
+    tool_demo, tool_doctor, tool_support, tool_calibrate;
 
 /* ---- tool_text.c ---------------------------------------------------------- */
 

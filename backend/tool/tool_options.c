@@ -3,16 +3,19 @@
    The tool reads them as the libraries do (backend/options/options.h).  Only `shunt options` says
    what is not understood: what a program is run with, the library in it warns of.  */
 #include <getopt.h>
+#include <glob.h>
 #include <string.h>
 
 #include "backend/options/options.h"
+#include "backend/options/user_file.h"
+#include "backend/options/user_folder.h"
 #include "backend/tool/tool.h"
 
 static const char help[] =
     "Usage: shunt options [--json]\n"
     "Print every variable that sets Shunt's libraries: its value here and now, its\n"
     "default, where it is set (environment, the file of SHUNT_CONFIG, default), and\n"
-    "what it means.\n"
+    "what it means; and the calibrated tables of costs, where SHUNT_COSTS is not set.\n"
     "Names and values that are not understood go to standard error, a line each.\n"
     "\n"
     "      --json   a JSON array\n"
@@ -42,6 +45,37 @@ static void print_table(const struct shunt_options_reading *r)
   for (int i = 0; i < SHUNT_OPTION_COUNT; i++)
     printf("%-19s  %-*s  %-30s  %-11s  %s\n", shunt_option_table[i].name, width, value_of(r, i),
            shunt_option_table[i].otherwise, source_of(r, i), shunt_option_table[i].sentence);
+}
+
+/* What a calibrated table says that it is of, or why it does not count. */
+static void print_calibrated(const char *folder, const char *path)
+{
+  char line[512] = "";
+  const char *why = shunt_user_folder_objection(folder), *refused = NULL;
+  FILE *f = shunt_user_file_open(path, &refused);
+  if (!why) why = refused;
+  if (!why && (!f || !fgets(line, sizeof line, f) || strncmp(line, "# shunt costs 1 ", 16) != 0))
+    why = "it is no table of costs";
+  if (f) fclose(f);
+  line[strcspn(line, "\n")] = 0;
+  tool_clean(line);
+  printf("costs: %s %s%s\n", path, why ? "is not used: " : "where it is ", why ? why : line + 16);
+}
+
+/* Which table of costs would be looked at first, as no GPU is asked here. */
+static void print_costs(const struct shunt_options_reading *r)
+{
+  const int named = shunt_option_index("SHUNT_COSTS");
+  char folder[PATH_MAX], pattern[PATH_MAX + 16];
+  glob_t found = {.gl_pathc = 0};
+  if (r->setting[named].text) return;
+  if (shunt_user_folder(folder)) {
+    snprintf(pattern, sizeof pattern, "%s/*.costs", folder);
+    glob(pattern, 0, NULL, &found);
+  }
+  for (size_t i = 0; i < found.gl_pathc; i++) print_calibrated(folder, found.gl_pathv[i]);
+  if (found.gl_pathc == 0) puts("costs: no table is calibrated; the built-in one is used");
+  globfree(&found);
 }
 
 static void print_field(const char *name, const char *value, const char *end)
@@ -84,6 +118,7 @@ static int run_options(int argc, char **argv)
   if (optind < argc) return tool_bad_usage("options", "there is nothing to give it");
   shunt_options_read(&reading, &complaints);
   (json ? print_json : print_table)(&reading);
+  if (!json) print_costs(&reading);
   return complaints.count ? EXIT_BAD : EXIT_OK;
 }
 

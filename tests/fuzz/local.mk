@@ -5,8 +5,8 @@
 #                behaviour: new cases go to fuzzed/NAME, the output to fuzzed/NAME.log, a case that
 #                fails to fuzzed/NAME-crash-*; FUZZED="problem native": these alone
 check_PROGRAMS += %D%/fuzz_integers %D%/fuzz_native %D%/fuzz_problem %D%/fuzz_readers \
-  %D%/fuzz_report
-FUZZED = integers native problem readers report
+  %D%/fuzz_report %D%/fuzz_timings
+FUZZED = integers native problem readers report timings
 if HAVE_CUDA
 check_PROGRAMS += %D%/fuzz_options %D%/fuzz_tune
 FUZZED += options tune
@@ -37,9 +37,17 @@ endif
   backend/plan/fault.c
 %C%_fuzz_options_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_options_LDADD = -lpthread
-%C%_fuzz_tune_SOURCES = %D%/replay.c %D%/fuzz_tune.c %D%/fuzz_file.c backend/options/user_file.c
+%C%_fuzz_tune_SOURCES = %D%/replay.c %D%/fuzz_tune.c %D%/fuzz_file.c $(USER_FILE_SOURCES)
 %C%_fuzz_tune_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_tune_LDADD = libshunt-problem.la -lm -lpthread
+%C%_fuzz_timings_SOURCES = %D%/replay.c %D%/fuzz_timings.c %D%/fuzz_file.c \
+  backend/tool/calibrate/fit.c backend/tool/calibrate/least_squares.c \
+  backend/tool/calibrate/lines.c backend/tool/calibrate/timings.c \
+  backend/tool/calibrate/validate.c $(FITTED_COST_SOURCES) $(COST_TABLE_SOURCES) \
+  $(USER_FILE_SOURCES)
+nodist_%C%_fuzz_timings_SOURCES = $(COST_BUILT_IN)
+%C%_fuzz_timings_CFLAGS = $(AM_CFLAGS)
+%C%_fuzz_timings_LDADD = libshunt-problem.la -lm
 
 # ---- by libFuzzer: what is tested is compiled anew, with the sanitizers --------------------------
 CLANG = clang
@@ -51,11 +59,13 @@ FUZZ_native = $(libshunt_native_la_SOURCES) $(libshunt_host_la_SOURCES)
 FUZZ_problem = $(libshunt_problem_la_SOURCES)
 FUZZ_readers = $(libshunt_host_la_SOURCES)
 FUZZ_report = $(libshunt_problem_la_SOURCES)
+FUZZ_timings = $(libshunt_problem_la_SOURCES)
 FUZZ_tune = $(libshunt_problem_la_SOURCES)
 
-$(FUZZED:%=fuzzed/fuzz_%): fuzzed/fuzz_%: %D%/fuzz_%.c
+$(FUZZED:%=fuzzed/fuzz_%): fuzzed/fuzz_%: %D%/fuzz_%.c $(COST_BUILT_IN)
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CLANG) $(FUZZ_FLAGS) -o $@ $(addprefix $(top_srcdir)/,$(sort \
-	  $(filter-out %D%/replay.c,$(%C%_fuzz_$*_SOURCES)) $(FUZZ_$*))) $(ZLIB_LIBS) -lm -lpthread
+	  $(filter-out %D%/replay.c,$(%C%_fuzz_$*_SOURCES)) $(FUZZ_$*))) \
+	  $(nodist_%C%_fuzz_$*_SOURCES) $(ZLIB_LIBS) -lm -lpthread
 fuzz: $(FUZZED:%=fuzzed/fuzz_%)
 	@for name in $(FUZZED); do \
 	  $(MKDIR_P) fuzzed/$$name && echo "fuzz_$$name: $(FUZZ_SECONDS) s" || exit 1; \

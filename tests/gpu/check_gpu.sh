@@ -27,12 +27,14 @@
 #   dist2      the same on two devices by NCCL, in one rank and in two, without Shunt and with it, also
 #              with gathers in 4 pieces and as graphs: losses, and how much faster a step must be
 #   memory     programs that fill the device, without and with Shunt: both get as much
+#   calibrate  shunt calibrate for CALIBRATE_MINUTES (3): calibrate.tsv, its timings; calibrate.costs,
+#              the table that they give; calibrate.txt, what that is worth
 #   gained     what shunt run --measure says was saved, and the difference of the runs' times
 #
 # Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or
 # count the device's memory have the device for themselves: tune, quiet, faults, host, short,
-# solvers, bench, torture, ranks, large, dist, dist2, memory, gained, and the first runs of train and
-# products of clients.
+# solvers, bench, torture, ranks, large, dist, dist2, memory, calibrate, gained, and the first runs of
+# train and products of clients.
 #
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
 # phase, and from bench bench.json; `report.py --join` makes one report of several runs.  The
@@ -631,6 +633,17 @@ large() {
   grep -h '^time us_a_call' "$logs"/large-*.log | sed 's/^/  /'
 }
 
+# What products of scattered matrices take on this device.
+calibrate() {
+  # shellcheck disable=SC2016
+  run calibrate 540 env LD_LIBRARY_PATH="$(library_path "$build/shunt")" sh -c \
+    '"$@" && echo "1 passed, 0 failed, 0 skipped"' sh "$build/shunt" calibrate \
+    --minutes "${CALIBRATE_MINUTES:-3}" --save-timings "$out/calibrate.tsv" \
+    -o "$out/calibrate.costs"
+  cp "$logs/calibrate.log" "$out/calibrate.txt"
+  sed 's/^/  /' "$out/calibrate.txt" | cut -c1-120
+}
+
 gained() {
   local script=$here/tests/gpu/gained.py path
   path=$(library_path "$build/tests/clients/petsc_loop")
@@ -742,13 +755,14 @@ for phase in $phases; do
   dist) dist ;;
   dist2) dist2 ;;
   memory) memory ;;
+  calibrate) calibrate ;;
   gained) gained ;;
   train) train ;;
   changes) changes ;;
   *)
     echo "check_gpu: unknown phase '$phase'; accepted:" \
       "unit stale frozen blackbox sanitize host short clients solvers bench torture ranks large" \
-      "memory dist dist2 gained changes train"
+      "memory dist dist2 calibrate gained changes train"
     exit 2
     ;;
   esac

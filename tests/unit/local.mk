@@ -1,6 +1,6 @@
 # tests/unit: one folder at a time, without a GPU.
 check_PROGRAMS = \
-  %D%/costs/test_estimates %D%/costs/test_tables \
+  %D%/calibrate/test_fit %D%/calibrate/test_measure %D%/costs/test_estimates %D%/costs/test_tables \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
   %D%/csr/test_csr_host_sddmm %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr \
   %D%/dcsr/test_dcsr_hardware_model %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin \
@@ -18,14 +18,30 @@ check_PROGRAMS = \
   %D%/vector/test_vector_attention_random %D%/vector/test_vector_host_format
 LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
 
+%C%_calibrate_test_fit_SOURCES = %D%/calibrate/test_fit.c backend/tool/calibrate/fit.c \
+  backend/tool/calibrate/least_squares.c backend/tool/calibrate/lines.c \
+  backend/tool/calibrate/timings.c backend/tool/calibrate/validate.c backend/tool/tool_text.c \
+  $(FITTED_COST_SOURCES) $(COST_TABLE_SOURCES) $(USER_FILE_SOURCES)
+nodist_%C%_calibrate_test_fit_SOURCES = $(COST_BUILT_IN)
+%C%_calibrate_test_fit_CFLAGS = $(AM_CFLAGS)
+%C%_calibrate_test_fit_LDADD = libshunt-problem.la -lm
+%C%_calibrate_test_measure_SOURCES = %D%/calibrate/test_measure.c \
+  backend/tool/bench/case.c backend/tool/bench/each_case.c backend/tool/calibrate/lines.c \
+  backend/tool/calibrate/timings.c backend/tool/tool_matrix.c backend/tool/tool_memory.c \
+  backend/tool/tool_patterns.c backend/tool/tool_progress.c backend/tool/tool_random.c \
+  backend/tool/tool_text.c \
+  $(FITTED_COST_SOURCES) $(COST_TABLE_SOURCES) $(USER_FILE_SOURCES)
+nodist_%C%_calibrate_test_measure_SOURCES = $(COST_BUILT_IN)
+%C%_calibrate_test_measure_CFLAGS = $(AM_CFLAGS)
+%C%_calibrate_test_measure_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
 # Without the kernels: their shapes stand in the test.
 %C%_costs_test_estimates_SOURCES = %D%/costs/test_estimates.c $(COST_SOURCES) \
-  $(COST_TABLE_SOURCES) backend/options/user_file.c
+  $(COST_TABLE_SOURCES) $(USER_FILE_SOURCES)
 nodist_%C%_costs_test_estimates_SOURCES = $(COST_BUILT_IN)
 %C%_costs_test_estimates_CFLAGS = $(AM_CFLAGS)
 %C%_costs_test_estimates_LDADD = libshunt-problem.la -lm
 %C%_costs_test_tables_SOURCES = %D%/costs/test_tables.c $(COST_TABLE_SOURCES) \
-  backend/options/user_file.c
+  $(USER_FILE_SOURCES)
 nodist_%C%_costs_test_tables_SOURCES = $(COST_BUILT_IN)
 %C%_costs_test_tables_CFLAGS = $(AM_CFLAGS)
 %C%_costs_test_tables_LDADD = -lm
@@ -134,7 +150,7 @@ CACHE_TEST_SOURCES = backend/plan/cache.c backend/plan/cache_arrays.c \
 %C%_plan_test_cache_proofs_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_proofs_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_context_SOURCES = %D%/plan/test_context.c $(CACHE_TEST_SOURCES) \
-  $(COST_TABLE_SOURCES) backend/cublas/lazy_init.c backend/options/user_file.c \
+  $(COST_TABLE_SOURCES) backend/cublas/lazy_init.c $(USER_FILE_SOURCES) \
   backend/plan/context.c
 nodist_%C%_plan_test_context_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_context_CFLAGS = $(AM_CFLAGS)
@@ -219,7 +235,8 @@ CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_vector_test_vector_route_LDADD = $(CORE_TEST_LIBS)
 endif
 
-unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_browser.sh \
+unit_scripts = %D%/calibrate/test_calibrate.sh %D%/native/test_libshunt.sh \
+  %D%/tool/test_browser.sh \
   %D%/tool/test_check_gpu.sh %D%/tool/test_doctor.sh %D%/tool/test_documents.sh \
   %D%/tool/test_inspect.sh %D%/tool/test_module.sh %D%/tool/test_plots.sh \
   %D%/tool/test_page.sh %D%/tool/test_report.sh %D%/tool/test_results.sh \

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "backend/tool/bench/bench.h"
-#include "conv/profile/profile.h"
 
 static const char help[] =
     "Usage: shunt bench [OPTION]... SOURCE...|--suite NAME|--ablation [-- OPTION...]\n"
@@ -21,7 +20,7 @@ static const char help[] =
     "      --op OP         spmm or sddmm [spmm]\n"
     "      --index TYPE    i32 or i64 [i32]\n"
     "  -v, --vector V      replace each stored entry by a V x 1 vector [1]\n"
-    "      --suite NAME    instead of SOURCEs: dlmc, integers, mtx or tiles\n"
+    "      --suite NAME    in place of SOURCEs: calibrate, dlmc, integers, ...\n"
     "      --ablation      what the mapping of vectors to the tensor cores buys\n"
     "      --data FOLDER   where a suite's files are [$SHUNT_DATA]\n"
     "      --ways LIST     only these: csr, bundle, routed, cusparse, dense ... [all]\n"
@@ -109,9 +108,11 @@ static void report_wrong(struct run *r, const struct bench_case *c)
 }
 
 /* False when the engine can measure nothing more. */
-static bool run_case(struct run *r, struct bench_case *c)
+static bool run_case(void *of, struct bench_case *c, const struct bench_options *o)
 {
+  struct run *r = of;
   bool first = r->done == 0;
+  r->o = o;
   if (r->o->list) {
     printf("%s %s\n", c->matrix, c->word);
     return true;
@@ -127,51 +128,6 @@ static bool run_case(struct run *r, struct bench_case *c)
   }
   report_wrong(r, c);
   if (!alive) r->bad = true;
-  return alive;
-}
-
-static int cases_of(const char *source, const struct bench_options *o)
-{
-  bool own = strncmp(source, "spmm:", 5) == 0 || strncmp(source, "sddmm:", 6) == 0;
-  return own ? 1 : o->n_count * o->type_count * o->layout_count;
-}
-
-static bool run_source(struct run *r, const char *text)
-{
-  const struct bench_options *o = r->o;
-  struct tool_source source;
-  struct shunt_matrix m;
-  struct bench_case base = {.v = o->v};
-  bool alive = true;
-  if (!tool_load(text, o->v, o->seed, &source, &m)) {
-    r->bad = true;
-    return true;
-  }
-  struct shunt_csr view = tool_view(&m);
-  view.value_type = SHUNT_F16; /* of which merged tiles are counted */
-  if (shunt_profile_csr_host(&view, &base.profile) != SHUNT_OK) {
-    tool_say("%s: the profile failed", text);
-    r->bad = true;
-  } else if (m.rows < 1 || m.cols < 1 || m.nnz < 1) {
-    tool_say("%s: the matrix is empty; there is nothing to time", text);
-    r->bad = true;
-  } else {
-    tool_short_name(source.from_problem ? "problem" : text, base.matrix, sizeof base.matrix);
-    int count = cases_of(text, o);
-    for (int i = 0; i < count && alive; i++) {
-      struct bench_case c = base;
-      int layout = i / (o->n_count * o->type_count), types = i / o->n_count % o->type_count;
-      c.problem = source.from_problem ? source.problem
-                                      : bench_problem(&m, o->n[i % o->n_count], o->types[types],
-                                                      bench_layout_words[o->layouts[layout]], o);
-      bench_finish_case(&c, &m, o->v);
-      if (bench_sane(&c))
-        alive = run_case(r, &c);
-      else
-        r->bad = true;
-    }
-  }
-  shunt_matrix_free(&m);
   return alive;
 }
 
@@ -200,20 +156,14 @@ static void open_engine(struct run *r)
 int bench_run(const struct bench_step *steps, int count)
 {
   const struct bench_options *how = &steps[0].o;
-  struct run r = {.o = how};
-  bool alive = true;
+  struct run r = {.o = how, .total = bench_count_cases(steps, count)};
   open_engine(&r);
   if (how->json && !(r.json = bench_json_open(how->json, &r.machine))) {
     r.engine->close();
     return EXIT_BAD;
   }
-  for (int s = 0; s < count; s++)
-    for (int i = 0; i < steps[s].count; i++) r.total += cases_of(steps[s].sources[i], &steps[s].o);
   if (!how->list) bench_print_machine(&r.machine);
-  for (int s = 0; s < count; s++) {
-    r.o = &steps[s].o;
-    for (int i = 0; i < steps[s].count && alive; i++) alive = run_source(&r, steps[s].sources[i]);
-  }
+  if (!bench_each_case(steps, count, run_case, &r)) r.bad = true;
   bench_print_summary();
   if (r.json && !bench_json_close(r.json, how->json)) r.bad = true;
   r.engine->close();

@@ -1,6 +1,7 @@
 /* bench.h: what the files of `shunt bench` share.
 
      bench.c          options -> cases; one case after the other into an engine
+     each_case.c      sources -> cases, also for shunt calibrate
      suite.c          named lists of cases
      ablation.c       --ablation: runs a program of the build tree
      case.c           a case's problem, and its list of ways
@@ -105,6 +106,16 @@ struct bench_step {
   char **sources;
   int count;
 };
+
+/* ---- each_case.c ----------------------------------------------------- */
+
+/* Is handed one case after the other; false: no more of them. */
+typedef bool (*bench_visit)(void *of, struct bench_case *c, const struct bench_options *o);
+/* False, after a message, where a source or a case of it is none; the others are visited. */
+bool bench_each_case(const struct bench_step *steps, int count, bench_visit visit, void *of);
+int bench_count_cases(const struct bench_step *steps, int count);
+
+/* ---- bench.c --------------------------------------------------------- */
 
 /* Measures one step after the other and prints as it goes; an exit status.  Where to write, and
    whether on the host, the first step's options say.  */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/options/options.h"
+#include "backend/plan/tune_machine.h"
 #include "backend/tool/bench/gpu.h"
 #include "kernels/guard/guard.h"
 
@@ -32,6 +33,19 @@ bool bench_cuda_present(char *why, size_t bytes)
   return false;
 }
 
+/* The same table as the planner's. */
+static void know_costs(const struct cudaDeviceProp *prop)
+{
+  char signature[SHUNT_SIGNATURE];
+  const struct shunt_costs_here here = {
+      .gpu = prop->name,
+      .multiprocessors = prop->multiProcessorCount,
+      .signature = shunt_machine_signature(0, signature) ? signature : NULL,
+      .named = shunt_options()->costs};
+  shunt_costs_find(&here, &gpu.costs);
+  gpu.machine.costs = &gpu.costs;
+}
+
 static bool cuda_open(struct bench_machine *m, char *why, size_t bytes)
 {
   struct cudaDeviceProp prop;
@@ -44,8 +58,7 @@ static bool cuda_open(struct bench_machine *m, char *why, size_t bytes)
   memset(&gpu, 0, sizeof gpu);
   gpu.device = (struct shunt_device){prop.multiProcessorCount, prop.major * 10 + prop.minor,
                                      (int)prop.sharedMemPerBlockOptin, prop.l2CacheSize};
-  shunt_costs_choose(prop.name, prop.multiProcessorCount, &gpu.costs);
-  gpu.machine.costs = &gpu.costs;
+  know_costs(&prop);
   if (!make_streams()) {
     snprintf(why, bytes, "the GPU cannot be used (%s)", cudaGetErrorString(cudaGetLastError()));
     return false;

@@ -7,8 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "backend/options/options.h"
 #include "backend/plan/context.h"
+#include "backend/plan/memory/device_memory.h"
 #include "backend/plan/product.h"
+#include "backend/plan/tune_machine.h"
 #include "backend/routes/costs.h"
 #include "backend/tool/inspect/inspect.h"
 
@@ -65,12 +68,25 @@ static void know_matrix(const struct inspect_question *q, const struct shunt_pro
   study->payload = something;
 }
 
+/* The calibrated table, or the user's, where the GPU is the one at hand. */
+static void know_costs(const struct inspect_gpu *gpu, struct shunt_cost_table *t)
+{
+  char name[64], signature[SHUNT_SIGNATURE];
+  const bool here = gpu->driver_name && shunt_device_name(0, name, sizeof name) &&
+                    strcmp(name, gpu->driver_name) == 0 && shunt_machine_signature(0, signature);
+  const struct shunt_costs_here known = {.gpu = gpu->driver_name,
+                                         .multiprocessors = gpu->device.multiprocessors,
+                                         .signature = here ? signature : NULL,
+                                         .named = here ? shunt_options()->costs : NULL};
+  shunt_costs_find(&known, t);
+}
+
 bool inspect_estimate(const struct inspect_question *q, struct inspect_estimate *out)
 {
   const struct inspect_gpu *gpu = &inspect_gpus[q->gpu];
   struct shunt_context context = {.device = gpu->device, .memory_bytes = gpu->memory_bytes};
   struct shunt_product x = {.batches = 1};
-  shunt_costs_choose(gpu->driver_name, gpu->device.multiprocessors, &context.costs);
+  know_costs(gpu, &context.costs);
   context.machine.costs = &context.costs;
   shunt_costs_describe(&context.costs, costs[q->gpu]);
   context.gemm = (struct shunt_cublaslt *)(void *)something;

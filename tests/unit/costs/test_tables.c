@@ -8,6 +8,7 @@
 
 #include "backend/costs/coefficients.h"
 #include "backend/costs/machine.h"
+#include "backend/options/user_folder.h"
 #include "tests/unit/check.h"
 #include "tests/unit/comma_locale.h"
 
@@ -158,6 +159,97 @@ static void test_owners(void)
   rmdir(folder);
 }
 
+/* ---- the order in which tables are looked for ------------------------------------------------ */
+
+static struct shunt_costs_here here;
+
+static void write_table(const char *path, const char *text)
+{
+  unlink(path);
+  FILE *f = fopen(path, "w");
+  if (f) fputs(text, f), fclose(f);
+}
+
+static void test_found_in_order(const char *named, const char *calibrated)
+{
+  struct shunt_costs_refused refused = shunt_costs_find(&here, &t);
+  check(!refused.calibrated && memcmp(&t, &shunt_costs_h200, sizeof t) == 0,
+        "the built-in table where there is no other");
+  write_table(calibrated, HEAD "common launch 4\n");
+  refused = shunt_costs_find(&here, &t);
+  check(!refused.calibrated && t.ours.common.launch == 4 &&
+            strncmp(t.from, "calibrated, ", 12) == 0 && strstr(t.from, calibrated),
+        "before it the calibrated one, which is named (%s)", t.from);
+  here.signature = NULL;
+  shunt_costs_find(&here, &t);
+  check(t.ours.common.launch == 2, "not where the machine is not known");
+  here.signature = HERE, here.named = named;
+  write_table(named, HEAD "common launch 5\n");
+  refused = shunt_costs_find(&here, &t);
+  check(!refused.named && t.ours.common.launch == 5, "before that the one that the user names");
+  write_table(named, HEAD "common lunch 5\n");
+  refused = shunt_costs_find(&here, &t);
+  check(refused.named && t.ours.common.launch == 4, "unless it does not count: %s", refused.named);
+  here.named = NULL;
+}
+
+/* Why the calibrated table, here with this text and mode, does not count. */
+static void test_refused(const char *what, const char *calibrated, const char *text, mode_t mode)
+{
+  write_table(calibrated, text);
+  const bool changed = chmod(calibrated, mode) == 0;
+  const struct shunt_costs_refused refused = shunt_costs_find(&here, &t);
+  check(changed && refused.calibrated && memcmp(&t, &shunt_costs_h200, sizeof t) == 0, "not %s: %s",
+        what, refused.calibrated ? refused.calibrated : "it counts");
+}
+
+static void test_refused_folder(const char *folder, const char *calibrated)
+{
+  char aside[PATH_MAX];
+  struct shunt_costs_refused refused;
+  write_table(calibrated, HEAD "common launch 4\n");
+  check(chmod(folder, 0777) == 0, "a folder that others may write");
+  refused = shunt_costs_find(&here, &t);
+  check(refused.calibrated && t.ours.common.launch == 2, "has nothing that counts: %s",
+        refused.calibrated ? refused.calibrated : "it counts");
+  check(chmod(folder, 0700) == 0, "and is closed again");
+  snprintf(aside, sizeof aside, "%.4000s.aside", folder);
+  check(rename(folder, aside) == 0 && symlink(aside, folder) == 0, "a link to it");
+  refused = shunt_costs_find(&here, &t);
+  check(refused.calibrated && t.ours.common.launch == 2, "is none either: %s",
+        refused.calibrated ? refused.calibrated : "it counts");
+  check(unlink(folder) == 0 && rename(aside, folder) == 0, "as before");
+}
+
+static void test_calibrated(void)
+{
+  char top[] = "/tmp/costs-found.XXXXXX", folder[PATH_MAX], path[PATH_MAX], named[64];
+  if (!check(mkdtemp(top) != NULL && setenv("XDG_CACHE_HOME", top, 1) == 0, "a folder")) return;
+  snprintf(named, sizeof named, "%s/named", top);
+  check(shunt_user_folder(folder) && !shunt_user_folder_make(folder) &&
+            !shunt_user_folder_make(folder),
+        "the user's folder is made once");
+  check(shunt_costs_calibrated_path("NVIDIA H200", path) &&
+            strstr(path, "/shunt/NVIDIA_H200.costs"),
+        "a table is called by its GPU: %s", path);
+  here = (struct shunt_costs_here){"NVIDIA H200", 132, HERE, NULL};
+  test_found_in_order(named, path);
+  test_refused("one of another machine", path,
+               "# shunt costs 1 build=1 gpu=NVIDIA H100 driver=13000\ncommon launch 3\n", 0600);
+  test_refused("one of another driver", path,
+               "# shunt costs 1 build=1 gpu=NVIDIA H200 driver=12000\ncommon launch 3\n", 0600);
+  test_refused("one of part of the GPU", path, HEAD "rates multiprocessors 66\n", 0600);
+  test_refused("one that is cut short", path, HEAD "common launch 3\ncommon batch", 0600);
+  test_refused("one that others may write", path, HEAD "common launch 3\n", 0666);
+  test_refused_folder(folder, path);
+  check(unlink(path) == 0 && symlink(named, path) == 0, "a link in its place");
+  check(shunt_costs_find(&here, &t).calibrated != NULL, "is not followed");
+  unlink(path), unlink(named), rmdir(folder), rmdir(top);
+  unsetenv("XDG_CACHE_HOME"), setenv("HOME", "home", 1);
+  check(!shunt_user_folder(folder) && !shunt_costs_calibrated_path("NVIDIA H200", path),
+        "no folder where none is named by its whole path");
+}
+
 /* ---- a program whose numbers have commas ---------------------------------------------------- */
 
 static void test_commas(void)
@@ -182,6 +274,7 @@ int main(void)
   test_whole_file();
   test_nothing_of_it();
   test_owners();
+  test_calibrated();
   test_commas();
   return check_finish();
 }

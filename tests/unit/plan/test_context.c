@@ -1,10 +1,14 @@
 /* test_context.c: what is kept of a CUDA context: made once, beside another thread's capture,
    found by the context's id, and by no forked child.  The runtime is cache_runtime.h's.  */
+#define _GNU_SOURCE /* setenv */
 #include <cuda.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "backend/cublas/cublaslt.h"
+#include "backend/options/user_folder.h"
 #include "backend/plan/context.h"
 #include "backend/plan/tune_machine.h"
 #include "tests/unit/check.h"
@@ -176,10 +180,40 @@ static void test_fork(void)
   check(status == 0, "a forked child finds none of its parent's");
 }
 
+/* What shunt calibrate left for this machine, in the user's folder; us of a launch there. */
+static double calibrated_launch(const char *path, int multiprocessors, unsigned long long context)
+{
+  FILE *f = fopen(path, "w");
+  if (!f) return 0;
+  fprintf(f, "# shunt costs 1 here\ncommon launch 4\nrates multiprocessors %d\n", multiprocessors);
+  fclose(f);
+  current = context;
+  const struct shunt_context *e = shunt_context_make();
+  return e ? e->machine.costs->ours.common.launch : 0;
+}
+
+static void test_calibrated(void)
+{
+  char folder[PATH_MAX], path[PATH_MAX];
+  if (!check(shunt_user_folder(folder) && !shunt_user_folder_make(folder) &&
+                 shunt_costs_calibrated_path("NVIDIA H200", path),
+             "a user's folder"))
+    return;
+  check(calibrated_launch(path, 90, 20) == 4, "the calibrated table counts");
+  check(calibrated_launch(path, 132, 21) == 2, "that of the whole GPU not for a part of it");
+  current = 1;
+  unlink(path);
+  rmdir(folder);
+}
+
 int main(void)
 {
+  char cache[] = "/tmp/context-cache.XXXXXX";
+  if (!mkdtemp(cache) || setenv("XDG_CACHE_HOME", cache, 1) != 0) return 99;
   test_made();
+  test_calibrated();
   test_forgotten();
   test_fork();
+  rmdir(cache);
   return check_finish();
 }

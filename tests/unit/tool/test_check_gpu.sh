@@ -125,6 +125,20 @@ check_gpu "stale_bsr" stale
 check "a program that fails is told, and why" \
   'grep -A1 "^stale-bsr .*2 passed, 1 failed" said | grep "not ok - made to fail"'
 check "and counted" 'counted failed=1'
+# A stand-in for the tool: it leaves the words it was given in the files that they name.
+cat >build/shunt <<'SHUNT'
+#!/bin/sh
+[ "$1 $2 $4 $6" = "calibrate --minutes --save-timings -o" ] || exit 2
+echo "$*" | tee "$5" "$7"
+case " $FAILING " in *" shunt "*) exit 1 ;; esac
+SHUNT
+chmod +x build/shunt
+check_gpu "" calibrate
+check "calibrate: three minutes; timings, table and words are kept" \
+  'counted passed=1 failed=0 && grep -- "--minutes 3 " left/calibrate.tsv left/calibrate.costs &&
+    grep "^calibrate --minutes 3" left/calibrate.txt'
+check_gpu shunt calibrate
+check "and a failure is one" 'counted failed=1'
 # Stand-ins for torchrun, which leaves a time that Shunt shortens, and for the tool.
 mkdir bin
 cat >bin/torchrun <<'TORCHRUN'

@@ -6,6 +6,8 @@ srcdir=${srcdir:-.}
 case $SHUNT in /*) ;; *) SHUNT=$(pwd)/$SHUNT ;; esac
 srcdir=$(cd "$srcdir" && pwd)
 . "$srcdir/tests/unit/tool/check.sh"
+XDG_CACHE_HOME=$work/no-cache
+export XDG_CACHE_HOME
 unset LD_PRELOAD LD_LIBRARY_PATH PYTHONPATH CUDA_HOME CUDA_VISIBLE_DEVICES SHUNT_LIBDIR \
   SHUNT_ROUTES SHUNT_LOG SHUNT_LOG_FILE SHUNT_REPORT SHUNT_TUNE_FILE SHUNT_CONFIG SHUNT_DISABLE
 if ! python3 -c 'import struct' 2>/dev/null; then
@@ -406,9 +408,25 @@ if ${CC:-cc} -shared -fPIC -o cuda/libcuda.so.1 fake.c >out 2>err; then
   }
   asked 0 "a driver and a GPU" A=1
   says note "the table of NVIDIA H200, cuSPARSE 12.6; carried over to Fake 0 by multiprocessors"
+  says note "shunt calibrate makes one of this GPU"
   echo "# shunt costs 1 build=x gpu=Fake 0 driver=13000" >costs
   asked 0 "a table of costs of another build" SHUNT_COSTS=costs
   says warning "SHUNT_COSTS=costs is not used: it is of another build, GPU or driver"
+  mkdir -p -m 700 cache/shunt
+  calibrated=cache/shunt/Fake_0.costs
+  head="# shunt costs 1 build=$version gpu=Fake 0 driver=13000"
+  printf '%s\nrates multiprocessors 132\n' "$head" >$calibrated
+  chmod 600 $calibrated
+  asked 0 "a calibrated table" XDG_CACHE_HOME="$work/cache"
+  says note "the table of Fake 0, cuSPARSE 12.6; calibrated, $work/$calibrated"
+  chmod 777 cache/shunt
+  asked 0 "one in a folder that others may write" XDG_CACHE_HOME="$work/cache"
+  says warning "$calibrated is not used: others may write its folder"
+  says note "carried over to Fake 0 by multiprocessors"
+  chmod 700 cache/shunt
+  echo "# shunt costs 1 build=x gpu=Fake 0 driver=13000" >$calibrated
+  asked 0 "one of another build" XDG_CACHE_HOME="$work/cache"
+  says warning "$calibrated is not used: it is of another build, GPU or driver"
   asked 0 "and none" A=1
   says ok "0: Fake 0, compute capability 9.0, 132 multiprocessors, 80 GiB"
   asked 0 "a GPU that the build has no code for" FAKE_MAJOR=8

@@ -28,28 +28,4 @@ check "a table that nobody knows is an error" \
   '! python3 "$tables" --check copy 2>err && grep "no table is called .none.;" err'
 check "wrong usage is an error" '! python3 "$tables" --check'
 
-# ---- what the choice of a way is worth on matrices that no fit has seen -------------------------
-fit=$sources/tests/bench/fit_costs.py
-python3 "$fit" "$sources/tests/bench/results/csr/times.tsv" >regret 2>err
-cmp regret "$sources/tests/bench/results/csr/regret.txt" >out 2>&1
-ok $? "regret.txt is what fit_costs.py says"
-# same NAME FILE: the router's constant of this name is fit_costs.py's.
-same() {
-  here=$(grep -o "$1 = [0-9.]*" "$sources/backend/routes/$2" | head -1)
-  [ -n "$here" ] && python3 - "$fit" "$here" <<'PYTHON'
-import runpy, sys
-name, value = sys.argv[2].split(" = ")
-sys.exit(runpy.run_path(sys.argv[1])[name] != float(value))
-PYTHON
-  ok $? "fit_costs.py has the router's $1"
-}
-same LEAST_MEAN_ROW bundle.c
-same LONGEST_ROW bundle.c
-same LONGEST_BESIDE_SHORT original_cost.c
-sed 's/^\(3dtube f64 16 \([^ ]* \)\{6\}\)[^ ]*/\11.0/' \
-  "$sources/tests/bench/results/csr/times.tsv" >other.tsv
-python3 "$fit" other.tsv >out 2>err
-! cmp -s out regret
-ok $? "another time is another regret"
-
 finish

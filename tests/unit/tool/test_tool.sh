@@ -6,6 +6,8 @@ srcdir=${srcdir:-.}
 case $SHUNT in /*) ;; *) SHUNT=$(pwd)/$SHUNT ;; esac
 man_page=$(cd "$srcdir" && pwd)/backend/tool/man/shunt.1
 . "$srcdir/tests/unit/tool/check.sh"
+XDG_CACHE_HOME=$work/cache
+export XDG_CACHE_HOME
 unset LD_PRELOAD SHUNT_LIBDIR SHUNT_ROUTES SHUNT_LOG SHUNT_REPORT SHUNT_CONFIG SHUNT_STRICT \
   SHUNT_DISABLE
 
@@ -30,7 +32,7 @@ has out "Usage: shunt COMMAND"
 [ "$(wc -l <out)" -le 24 ] && ! grep -q '.\{81\}' out
 ok $? "... on a screen of 24 lines of 80"
 expect 2 "no command" "$SHUNT"
-for command in run bench inspect model options demo doctor support; do
+for command in run bench inspect model options demo doctor support calibrate; do
   expect 0 "$command --help" "$SHUNT" $command --help
   has out "Usage: shunt $command"
   cp out help.$command
@@ -55,7 +57,7 @@ expect 2 "demo with two files" "$SHUNT" demo a b
 
 if [ -f "$man_page" ]; then
   sed 's/\\-/-/g; s/\\f[BIR]//g' "$man_page" >man.txt
-  for command in run bench inspect model options demo doctor support; do
+  for command in run bench inspect model options demo doctor support calibrate; do
     section=$(echo "$command" | tr '[:lower:]' '[:upper:]')
     sed -n "/^\\.SH SHUNT $section\$/,/^\\.SH EXIT/p" man.txt |
       awk '/^\.SH/ { n++ } n < 2' >section
@@ -173,12 +175,16 @@ ok $? "rmat: few repeated edges, and rows far above the mean"
 
 # ---- suites ---------------------------------------------------------------------------
 expect 2 "unknown suite" "$SHUNT" bench --suite nope
-has err "dlmc, integers, mtx, tiles"
+has err "calibrate, dlmc, integers, mtx, tiles"
 expect 2 "a suite and a matrix" "$SHUNT" bench --suite dlmc random:4x4:1
 expect 1 "a suite without a folder" env -u SHUNT_DATA "$SHUNT" bench --suite mtx
 has err "SHUNT_DATA"
 expect 1 "a suite without its files" "$SHUNT" bench --suite mtx --data "$work/none"
 has err "--data"
+expect 0 "a suite that needs no files" env -u SHUNT_DATA "$SHUNT" bench --suite calibrate --list
+# 8 layers in 3 types and widths, 24 patterns in 3 types and 6 widths
+[ "$(wc -l <out)" -eq 504 ]
+ok $? "... all of it: $(wc -l <out)"
 mkdir -p data/dlmc
 printf '2, 2, 2\n0 1 2\n0 1\n' >data/dlmc/a_2x2_0.5.smtx
 gzip -f data/dlmc/a_2x2_0.5.smtx
@@ -376,6 +382,18 @@ grep -q -E '^SHUNT_MATH +exact +exact +default +How products' out
 ok $? "... with value, default, where it is set and what it means"
 printf '# mine\nSHUNT_MATH=tf32\nSHUNT_CACHE_MB = 5\n' >config
 chmod 600 config
+has out "costs: no table is calibrated"
+mkdir -p -m 700 cache/shunt
+echo "# shunt costs 1 build=1 gpu=G driver=1" >cache/shunt/G.costs
+chmod 600 cache/shunt/G.costs
+expect 0 "options beside a calibrated table" "$SHUNT" options
+has out "costs: $work/cache/shunt/G.costs where it is build=1 gpu=G driver=1"
+chmod 666 cache/shunt/G.costs
+expect 0 "options beside one that others may write" "$SHUNT" options
+has out "G.costs is not used: others may write it"
+expect 0 "options where the user names a table" env SHUNT_COSTS=mine "$SHUNT" options
+lacks out "costs: "
+rm -r cache
 expect 0 "options by a file" env SHUNT_CONFIG=config SHUNT_CACHE_MB=7 "$SHUNT" options
 grep -q -E '^SHUNT_MATH +tf32 +exact +file ' out &&
   grep -q -E '^SHUNT_CACHE_MB +7 .* environment ' out
