@@ -55,7 +55,7 @@ static void every_route(void)
       {"vector", {.m = 64, .k = 64, .n = 16, .each = 16, .alike = 8, .kind = SINGLES}, 'v', false},
       {"bundle", {.m = 64, .k = 2048, .n = 8, .each = 24, .alike = 8, .kind = SINGLES}, 'b', false},
       {"tile", {.m = 64, .k = 64, .n = 32, .each = 16, .alike = 16}, 't', true},
-      {"sparse24", {.m = 128, .k = 128, .n = 128, .two_of_four = true}, '4', true},
+      {"sparse24", {.m = 24, .k = 32, .n = 8, .two_of_four = true}, '4', true},
       {"srbcrs", {.m = 64, .k = 64, .n = 32, .each = 16, .alike = 8, .kind = BYTES}, 'r', true},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

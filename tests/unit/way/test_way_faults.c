@@ -206,7 +206,7 @@ static void count_faults(void)
   const long seen = shunt_faults_seen();
   if (write(count_pipe[1], &seen, sizeof seen) != sizeof seen) wrong++;
 }
-static void each_failure(const char *routes, const struct product *product)
+static void failures(const char *routes, const struct product *product, int every)
 {
   const struct setting with[] = {{"SHUNT_ROUTES", routes}, {NULL, NULL}};
   long count = 0;
@@ -217,12 +217,12 @@ static void each_failure(const char *routes, const struct product *product)
   if (end || read(count_pipe[0], &count, sizeof count) != sizeof count) count = 0;
   close(count_pipe[0]);
   close(count_pipe[1]);
-  for (nth = 1; nth <= count; nth++)
+  for (nth = 1; nth <= count; nth += every)
     if (in_child(with, life)) {
       if (!bad++) printf("# the first that matters is call %ld\n", nth);
     }
-  check(count > 40 && bad == 0, "%s: any one of Shunt's own %ld calls fails, and all is right",
-        routes, count);
+  check(count > 40 && bad == 0, "%s: any one of Shunt's own %ld calls fails (step %d), and all is right", routes, count,
+        every);
 }
 
 int main(void)
@@ -241,13 +241,13 @@ int main(void)
   check_case("captured in the relaxed mode", vector, captured_relaxed);
   check_case("beside another stream's capture", vector, beside_a_capture);
   const struct product vectors = small;
-  each_failure("vector", &vectors);
-  each_failure("csr", &vectors);
-  each_failure("tile", &(struct product){.m = 32, .k = 32, .n = 16, .each = 8, .alike = 16});
-  each_failure("sparse24", &(struct product){.m = 32, .k = 32, .n = 32, .two_of_four = true});
-  each_failure("srbcrs", &(struct product){
-                             .m = 32, .k = 32, .n = 16, .each = 8, .alike = 8, .kind = BYTES});
-  each_failure("bundle", &(struct product){
-                             .m = 8, .k = 1024, .n = 4, .each = 8, .alike = 8, .kind = SINGLES});
+  failures("vector", &vectors, 1);
+  failures("csr", &vectors, 1);
+  failures("tile", &(struct product){.m = 32, .k = 32, .n = 16, .each = 8, .alike = 16}, 3);
+  failures("sparse24", &(struct product){.m = 8, .k = 16, .n = 8, .two_of_four = true}, 3);
+  failures("srbcrs",
+           &(struct product){.m = 32, .k = 32, .n = 16, .each = 8, .alike = 8, .kind = BYTES}, 3);
+  failures("bundle",
+           &(struct product){.m = 8, .k = 1024, .n = 4, .each = 8, .alike = 8, .kind = SINGLES}, 3);
   return check_finish();
 }
