@@ -1,5 +1,5 @@
 # tests/unit/way: the whole way of a cuSPARSE call, on a device and with a cuSPARSE of the tests' own.
-WAY_TESTS = %D%/test_way %D%/test_way_faults %D%/test_way_service
+WAY_TESTS = %D%/test_way %D%/test_way_calls %D%/test_way_faults %D%/test_way_service
 check_PROGRAMS += $(WAY_TESTS)
 
 # What libshunt-cusparse.so is made of, but for the search for the original, and kernels' twins.
@@ -15,5 +15,6 @@ nodist_%C%_libway_la_SOURCES = $(COST_BUILT_IN)
 %C%_libway_la_LIBADD = libshunt-problem.la libshunt-host.la
 WAY_TEST_LIBS = %D%/libway.la $(ZLIB_LIBS) -lm -ldl -lrt -lpthread
 %C%_test_way_LDADD = $(WAY_TEST_LIBS)
+%C%_test_way_calls_LDADD = $(WAY_TEST_LIBS)
 %C%_test_way_faults_LDADD = $(WAY_TEST_LIBS)
 %C%_test_way_service_LDADD = $(WAY_TEST_LIBS)

@@ -74,6 +74,7 @@ struct product {
   union scalars {
     float f;
     int32_t i;
+    uint16_t h;
   } scale, add; /* alpha, beta */
   void *b, *c, *want, *buffer;
   size_t buffer_bytes;
