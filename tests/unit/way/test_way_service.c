@@ -44,7 +44,7 @@ static void many_streams(void)
    reads them is under way are freed behind it, and the limit holds.  */
 static void matrices_in_turn(void)
 {
-  enum { MATRICES = 48, ROUNDS = 40, STREAMS = 4, LIMIT = 1 << 20 };
+  enum { MATRICES = 120, ROUNDS = 16, STREAMS = 4, LIMIT = 1 << 20 };
   static struct product x[MATRICES];
   cudaStream_t stream[STREAMS];
   for (int i = 0; i < STREAMS; i++) cudaStreamCreateWithFlags(&stream[i], cudaStreamNonBlocking);
@@ -347,7 +347,7 @@ int main(void)
   ways = mmap(NULL, KINDS * sizeof *ways, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (ways == MAP_FAILED) return 2;
   check_case("a stream for each of 5,000 calls", vector, many_streams);
-  check_case("48 matrices in turn in 1 MiB, late", little, matrices_in_turn);
+  check_case("120 matrices in turn in 1 MiB, late", little, matrices_in_turn);
   check_case("300 matrices, each from its copy", vector, many_matrices);
   check_case("a NaN, and back", vector, a_nan_and_back);
   check_case("another context", vector, another_context);
