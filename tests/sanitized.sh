@@ -11,8 +11,9 @@
 # SHUNT_TEST_BUILDS=1 also SANITIZED_LOOPS, those of semirings, which take minutes to compile.  Not
 # here: kernels and what calls them, which the emulator runs under AddressSanitizer.
 #
-# The objects also count which lines run (tests/coverage.py): the share is printed, and by file it
-# lies in builddir/sanitized/coverage.
+# The objects also count which lines run, and so do the shunt command and libshunt-graphblas.so, which
+# are built once more for that and run by tests of theirs (tests/coverage.py): the share is printed,
+# and by file it lies in builddir/sanitized/coverage.
 set -u
 top=${SHUNT_SRCDIR:-$(cd "$(dirname "$0")/.." && pwd)}
 CC=${CC:-gcc}
@@ -79,8 +80,33 @@ sanitize() {
   fi
 }
 
+# Without CUDA, sanitizers and optimization; the kernels that have no twin in it are in `address`.
+build_counted() {
+  mkdir -p "$work/counted" && cd "$work/counted" || return 1
+  [ -f config.status ] ||
+    "$top/configure" --without-cuda --srcdir="$top" CFLAGS='-g -O0' "CC=$CC --coverage" \
+      >configure.log 2>&1 || return 1
+  find . -name '*.gcda' -exec rm -f {} +
+  make -s -j"$jobs" shunt libshunt-graphblas.la >make.log 2>&1 ||
+    { cat configure.log make.log; return 1; }
+}
+# Few of the random products and changes: all of them run elsewhere.
+run_counted() {
+  env SHUNT="$work/counted/shunt" SHUNT_GRAPHBLAS_SO="$work/counted/.libs/libshunt-graphblas.so" \
+    srcdir="$top" CC="$CC" COUNTS=1 PROPERTY_CASES=1500 MUTATE_STEPS=2000 THREAD_SECONDS=1 \
+    builddir="$work/counted" sh "$top/tests/$1"
+}
+count_more() {
+  check "the command and the library for GraphBLAS are built with lines counted" build_counted
+  cd "$work" || return
+  for script in unit/tool/test_doctor unit/tool/test_inspect unit/tool/test_module \
+    unit/tool/test_page unit/tool/test_report graphblas/run; do
+    check "lines counted: tests/$script.sh" run_counted $script.sh
+  done
+}
+
 coverage() {
-  python3 "$top/tests/coverage.py" "$work/address" >"$work/coverage" &&
+  python3 "$top/tests/coverage.py" "$work/address" "$work/counted" >"$work/coverage" &&
     tail -1 "$work/coverage" | grep -q '^# [0-9.]* % of [1-9][0-9]* lines of host code'
 }
 
@@ -92,6 +118,7 @@ sanitize address "-fsanitize=address,undefined -fno-sanitize-recover=all" SANITI
 if [ -z "$counts" ] || ! command -v gcov >/dev/null || ! command -v python3 >/dev/null; then
   skip "lines are counted by gcov and python3"
 elif [ -f "$work/address/programs" ]; then
+  count_more
   check "the lines that ran are counted" coverage
   tail -1 "$work/coverage"
 fi

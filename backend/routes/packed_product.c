@@ -261,6 +261,7 @@ shunt_status shunt_packed_fill(const struct shunt_packed_format *f, const struct
 {
   const struct shunt_packed_workspace l = shunt_packed_lay_out(f, c->problem);
   const struct shunt_csr *a = &c->problem->spmm.a;
+  if (c->workspace_bytes < l.total) return SHUNT_E_WORKSPACE; /* fingerprints are taken in it */
   shunt_status r =
       SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
   if (r == SHUNT_OK) r = SHUNT_CUDA(cudaMemsetAsync(into->payload, 0, TABLE_BYTES, c->stream));

@@ -294,10 +294,15 @@ shunt_status shunt_vector_study(const struct shunt_call *c, const struct shunt_p
 
 /* ---- keeping ---------------------------------------------------------------------- */
 
+/* A buffer that was asked for while memory was short has no room to prove and use a copy in. */
+static bool has_room(const struct shunt_call *c)
+{
+  return c->workspace_bytes >= shunt_packed_lay_out(&shunt_vector_packed, c->problem).total;
+}
+
 bool shunt_vector_takes_packed(const struct shunt_call *c)
 {
-  return (c->packed || c->will_pack) && !c->no_copies && can_pack(c) &&
-         c->workspace_bytes >= shunt_packed_lay_out(&shunt_vector_packed, c->problem).total &&
+  return (c->packed || c->will_pack) && !c->no_copies && can_pack(c) && has_room(c) &&
          (shunt_vector_in_order(c) || packed_gains(c, 0));
 }
 
@@ -313,7 +318,8 @@ static bool natural_pays(const struct shunt_call *c)
 
 size_t shunt_vector_pack_bytes(const struct shunt_call *c)
 {
-  if (!can_pack(c) || c->no_copies || !(shunt_vector_in_order(c) || natural_pays(c))) return 0;
+  if (!can_pack(c) || c->no_copies || !has_room(c)) return 0;
+  if (!shunt_vector_in_order(c) && !natural_pays(c)) return 0;
   const struct packing k = packing_for(c);
   const size_t bytes = shunt_vector_bytes(&c->problem->spmm.a, &k.layout);
   return bytes ? shunt_packed_copy_bytes(bytes) : 0;

@@ -233,6 +233,7 @@ CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_srbcrs_test_srbcrs_cost_LDADD = $(CORE_TEST_LIBS)
 %C%_tile_test_tile_route_LDADD = $(CORE_TEST_LIBS)
 %C%_vector_test_vector_route_LDADD = $(CORE_TEST_LIBS)
+include %D%/way/local.mk
 endif
 
 unit_scripts = %D%/calibrate/test_calibrate.sh %D%/native/test_libshunt.sh \

@@ -344,7 +344,12 @@ static void test_keep(void)
   static struct shunt_context context;
   struct shunt_problem p;
   if (shunt_problem_parse(SPMM "NN:rr:ld32.32:a1b0:alg0", &p) != SHUNT_OK) return;
-  const struct shunt_call c = {.problem = &p, .context = &context, .workspace = workspace};
+  struct shunt_call c = {.problem = &p, .context = &context, .workspace = workspace};
+  c.workspace_bytes = shunt_packed_lay_out(&direct, &p).total - 1;
+  world.count = 0;
+  check(shunt_packed_fill(&direct, &c, &packed) == SHUNT_E_WORKSPACE && world.count == 0,
+        "nothing is enqueued where fingerprints have no room");
+  c.workspace_bytes++;
   static const struct {
     char fails;
     const char *enqueued;

@@ -167,6 +167,7 @@ static void test_workspace(void)
   const double kept = expected(&w);
   w.call.workspace_bytes = 1 << 20;
   check(expected(&w) > kept, "with less there is no copy to use");
+  check(shunt_route_vector.pack_bytes(&w.call) == 0, "nor is one made");
   make(&w, 4096, 1024, 0.001, 8, SHUNT_F16);
   check(shunt_route_vector.workspace(&w.p, &context) < (size_t)4096 * 1024 * 4,
         "scattered matrices ask for no more than before");

@@ -1,0 +1,20 @@
+# tests/unit/way: the whole way of a cuSPARSE call, on a device and with a cuSPARSE of the tests' own.
+WAY_TESTS = %D%/test_way %D%/test_way_calls %D%/test_way_faults %D%/test_way_service
+check_PROGRAMS += $(WAY_TESTS)
+
+# What libshunt-cusparse.so is made of, but for the search for the original, and kernels' twins.
+check_LTLIBRARIES = %D%/libway.la
+%C%_libway_la_SOURCES = %D%/cusparse.c %D%/device.c %D%/launchers.c %D%/streams.c \
+  $(libshunt_describe_la_SOURCES) backend/cusparse/entry.c backend/cusparse/measure.c \
+  backend/cusparse/preprocess_epoch.c backend/cusparse/sddmm.c backend/cusparse/setters.c \
+  backend/cusparse/spmm.c $(PLAN_SOURCES) $(ROUTE_SOURCES) $(COST_SOURCES) \
+  $(SRBCRS_INTEGER_COST_SOURCES) backend/routes/tile_mixed_cost.c $(CUBLAS_SOURCES) \
+  $(COST_TABLE_SOURCES)
+nodist_%C%_libway_la_SOURCES = $(COST_BUILT_IN)
+%C%_libway_la_CFLAGS = $(AM_CFLAGS)
+%C%_libway_la_LIBADD = libshunt-problem.la libshunt-host.la
+WAY_TEST_LIBS = %D%/libway.la $(ZLIB_LIBS) -lm -ldl -lrt -lpthread
+%C%_test_way_LDADD = $(WAY_TEST_LIBS)
+%C%_test_way_calls_LDADD = $(WAY_TEST_LIBS)
+%C%_test_way_faults_LDADD = $(WAY_TEST_LIBS)
+%C%_test_way_service_LDADD = $(WAY_TEST_LIBS)

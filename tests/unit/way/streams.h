@@ -1,0 +1,15 @@
+/* streams.h: what the sources of the test's device share. */
+#ifndef WAY_STREAMS_H
+#define WAY_STREAMS_H
+
+#include <stdbool.h>
+
+/* One host thread at a time, and again by who has it. */
+typedef int hold_t;
+hold_t device_lock(void);
+void device_unlock(hold_t hold);
+
+/* Is a capture under way that this call would break?  It is broken then, and the call fails. */
+bool device_disturbs(void);
+
+#endif

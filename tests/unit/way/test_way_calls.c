@@ -1,0 +1,259 @@
+/* test_way_calls.c: the whole way of the other calls (SDDMM, CSC, COO, blocks, transposed operands,
+   types that cuSPARSE refuses) and of what options add to a call: tuning, measuring, the report,
+   trust.  */
+#include "tests/unit/way/program.h"
+
+static const struct product small = {.m = 16, .k = 32, .n = 16, .each = 8, .alike = 8};
+
+static void some_calls(struct product *x, int calls)
+{
+  for (int i = 0; i < calls; i++) EXPECT(runs_right(x), "call %d is right", i);
+}
+
+/* ---- SDDMM --------------------------------------------------------------------------------------- */
+
+/* The product's pattern is C's; A is m x n, B n x k, as rows of x->c and x->b stand. */
+static void sampled(void)
+{
+  struct product x = small;
+  x.kind = SINGLES;
+  cusparseDnMatDescr_t a, b;
+  size_t bytes = 0;
+  float alpha = 2, beta = 1;
+  make(&x);
+  cusparseCreateDnMat(&a, x.m, x.n, x.n, x.c, x.type, CUSPARSE_ORDER_ROW);
+  cusparseCreateDnMat(&b, x.n, x.k, x.n, x.b, x.type, CUSPARSE_ORDER_COL);
+#define SAMPLED                                                                                    \
+  x.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &alpha, a, b,      \
+      &beta, x.sparse, CUDA_R_32F, CUSPARSE_SDDMM_ALG_DEFAULT
+  EXPECT(cusparseSDDMM_bufferSize(SAMPLED, &bytes) == CUSPARSE_STATUS_SUCCESS && bytes > 0,
+         "bufferSize asks for room");
+  void *buffer = room_for((int64_t)bytes, 1);
+  EXPECT(cusparseSDDMM_preprocess(SAMPLED, buffer) == CUSPARSE_STATUS_SUCCESS, "preprocess");
+  for (int i = 0; i < 12; i++) {
+    float want[16 * 8];
+    const struct shunt_sddmm p = {.a = {x.m, x.n, x.n, 1, x.c, x.t},
+                                  .b = {x.n, x.k, 1, x.n, x.b, x.t},
+                                  .c = x.a,
+                                  .alpha = {.host = alpha},
+                                  .beta = {.host = beta},
+                                  .compute = SHUNT_F32};
+    struct shunt_sddmm to = p;
+    change_values(&x);
+    if (i == 6) change_columns(&x);
+    memcpy(want, x.a.values, sizeof want);
+    to.c.values = want;
+    EXPECT(shunt_csr_sddmm_host(&to) == SHUNT_OK, "the twin computes");
+    EXPECT(cusparseSDDMM(SAMPLED, buffer) == CUSPARSE_STATUS_SUCCESS, "the call succeeds");
+    EXPECT(memcmp(want, x.a.values, sizeof want) == 0, "call %d is right", i);
+  }
+  EXPECT(library.products == 0 && traced('s'), "all are taken, not \"%s\"", device.trace);
+  EXPECT(cusparseSDDMM(SAMPLED, NULL) == CUSPARSE_STATUS_SUCCESS && library.products == 1,
+         "without a buffer the original has the call");
+  free(buffer);
+  cusparseDestroyDnMat(a);
+  cusparseDestroyDnMat(b);
+  drop(&x);
+}
+
+/* ---- other formats of A ------------------------------------------------------------------------------ */
+
+/* COO whose rows are those of x->a. */
+static void by_coordinates(void)
+{
+  struct product x = small;
+  make(&x);
+  int32_t *rows = room_for(x.a.nnz, sizeof *rows);
+  for (int64_t i = 0; i < x.a.nnz; i++) rows[i] = (int32_t)(i / x.each);
+  cusparseDestroySpMat(x.sparse);
+  cusparseCreateCoo(&x.sparse, x.m, x.k, x.a.nnz, rows, (void *)(uintptr_t)x.a.columns, x.a.values,
+                    CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, x.type);
+  EXPECT(ask(&x) == CUSPARSE_STATUS_SUCCESS, "bufferSize succeeds");
+  some_calls(&x, 8);
+  change_columns(&x);
+  some_calls(&x, 8);
+  EXPECT(cusparseCooSetPointers(x.sparse, rows, (void *)(uintptr_t)x.a.columns, x.a.values) ==
+             CUSPARSE_STATUS_SUCCESS,
+         "SetPointers succeeds");
+  some_calls(&x, 2);
+  EXPECT(library.products == 0 && traced('o'), "all are taken, not \"%s\"", device.trace);
+  drop(&x);
+  free(rows);
+}
+
+/* CSC: the columns of A stand where rows did, so x->a is its transpose. */
+static void by_columns(void)
+{
+  struct product x = {.m = 32, .k = 32, .n = 16, .each = 8};
+  make(&x);
+  const cusparseIndexType_t index = CUSPARSE_INDEX_32I;
+  cusparseDestroySpMat(x.sparse);
+  cusparseCreateCsc(&x.sparse, x.m, x.k, x.a.nnz, (void *)(uintptr_t)x.a.row_offsets,
+                    (void *)(uintptr_t)x.a.columns, x.a.values, index, index,
+                    CUSPARSE_INDEX_BASE_ZERO, x.type);
+  EXPECT(ask(&x) == CUSPARSE_STATUS_SUCCESS, "bufferSize succeeds");
+  for (int i = 0; i < 12; i++) {
+    const struct shunt_spmm p = {.a = x.a,
+                                 .b = {x.k, x.n, x.n, 1, x.b, x.t},
+                                 .c = {x.m, x.n, x.n, 1, x.want, x.t_out},
+                                 .alpha = {.host = 1},
+                                 .compute = SHUNT_F32};
+    if (i == 6) change_values(&x);
+    EXPECT(shunt_csr_spmm_transposed_host(&p) == SHUNT_OK, "the twin computes");
+    EXPECT(run(&x) == CUSPARSE_STATUS_SUCCESS && is_right(&x), "call %d is right", i);
+  }
+  EXPECT(cusparseCscSetPointers(x.sparse, (void *)(uintptr_t)x.a.row_offsets,
+                                (void *)(uintptr_t)x.a.columns,
+                                x.a.values) == CUSPARSE_STATUS_SUCCESS,
+         "SetPointers succeeds");
+  EXPECT(run(&x) == CUSPARSE_STATUS_SUCCESS && is_right(&x), "the last call is right");
+  drop(&x);
+}
+
+/* Blocks of 2 x 2 along x->a's diagonal, all ones: C is sums of two rows of B. */
+static void in_blocks(void)
+{
+  enum { BLOCKS = 8, SIZE = 2 };
+  struct product x = {.m = 16, .k = 16, .n = 16, .each = 2, .kind = SINGLES};
+  int32_t offsets[BLOCKS + 1], columns[BLOCKS];
+  make(&x);
+  for (int i = 0; i <= BLOCKS; i++) offsets[i] = i;
+  for (int i = 0; i < BLOCKS; i++) columns[i] = i;
+  for (int64_t i = 0; i < x.a.nnz; i++) store(x.a.values, x.t, i, 1);
+  cusparseDestroySpMat(x.sparse);
+  EXPECT(cusparseCreateBsr(&x.sparse, BLOCKS, BLOCKS, BLOCKS, SIZE, SIZE, offsets, columns,
+                           x.a.values, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                           CUSPARSE_INDEX_BASE_ZERO, x.type,
+                           CUSPARSE_ORDER_ROW) == CUSPARSE_STATUS_SUCCESS,
+         "CreateBsr succeeds");
+  EXPECT(ask(&x) == CUSPARSE_STATUS_SUCCESS, "bufferSize succeeds");
+  for (int call = 0; call < 4; call++) {
+    const float *b = x.b;
+    float *want = x.want;
+    for (int64_t i = 0; i < x.m * x.n; i++) {
+      const int64_t row = i / x.n / SIZE * SIZE, col = i % x.n;
+      want[i] = b[row * x.n + col] + b[(row + 1) * x.n + col];
+    }
+    EXPECT(run(&x) == CUSPARSE_STATUS_SUCCESS && is_right(&x), "call %d is right", call);
+  }
+  EXPECT(traced('k') && library.products == 0, "blocks are taken, not \"%s\"", device.trace);
+  drop(&x);
+}
+
+/* ---- what is set, and what options add ---------------------------------------------------------------- */
+
+static void other_values(void)
+{
+  struct product x = small;
+  make(&x);
+  some_calls(&x, 20);
+  void *old = x.a.values;
+  x.a.values = room_for(x.a.nnz, sizeof(uint16_t));
+  change_values(&x);
+  EXPECT(cusparseSpMatSetValues(x.sparse, x.a.values) == CUSPARSE_STATUS_SUCCESS, "SetValues");
+  some_calls(&x, 20);
+  EXPECT(traced('w'), "it is packed");
+  free(old);
+  drop(&x);
+}
+
+/* preprocess times each way, and leaves C as it was. */
+static void tuned(void)
+{
+  struct product x = small;
+  make(&x);
+  fill(x.c, x.t_out, x.m * x.n);
+  memcpy(x.want, x.c, bytes_of_c(&x));
+  scale(&x, 1, 1); /* C's content counts */
+  EXPECT(ask(&x) == CUSPARSE_STATUS_SUCCESS, "bufferSize succeeds");
+  EXPECT(prepare(&x) == CUSPARSE_STATUS_SUCCESS, "preprocess succeeds");
+  EXPECT(is_right(&x), "preprocess leaves C as it was");
+  EXPECT(device.waited > 0, "something was timed");
+  some_calls(&x, 12);
+  drop(&x);
+}
+
+/* With a report.  Whether calls are measured against the original is the clock's to say. */
+static void reported(void)
+{
+  struct product x = small;
+  make(&x);
+  some_calls(&x, 100);
+  drop(&x);
+}
+static void reports(const char *path)
+{
+  const struct setting with[] = {{"SHUNT_ROUTES", "vector"},
+                                 {"SHUNT_MEASURE", "1"},
+                                 {"SHUNT_REPORT", path},
+                                 {NULL, NULL}};
+  char text[4096] = "";
+  unlink(path);
+  check_case("with a report", with, reported);
+  FILE *f = fopen(path, "r");
+  if (f) {
+    const size_t n = fread(text, 1, sizeof text - 1, f);
+    text[n] = 0;
+    fclose(f);
+  }
+  check(strstr(text, "cusparseSpMM\tvector") && strstr(text, "# upkeep\tconversions=1\t") &&
+            strstr(text, "# matrix\trows=16\tcols=32\tnnz=128"),
+        "the report has the calls, the copy and the matrix");
+  unlink(path);
+}
+
+/* Once it was met unchanged often enough, and proved, no proof runs any more. */
+static void trusted(void)
+{
+  struct product x = small;
+  make(&x);
+  some_calls(&x, 400);
+  forget_trace();
+  some_calls(&x, 40);
+  const char *last = strrchr(device.trace, 'w');
+  int proofs = 0;
+  for (const char *t = device.trace; *t; t++) proofs += *t == 'g';
+  EXPECT(last && proofs < 10, "copies are trusted, not \"%s\"", device.trace);
+  drop(&x);
+}
+
+/* cuSPARSE refuses to compute in halves: with SHUNT_EXTEND=1 Shunt answers. */
+static void extended(void)
+{
+  struct product x = small;
+  make(&x);
+  library.refuses = true;
+  x.compute = CUDA_R_16F;
+  x.scale.h = shunt_float_to_half(1), x.add.h = 0;
+  EXPECT(ask(&x) == CUSPARSE_STATUS_SUCCESS, "bufferSize answers");
+  EXPECT(prepare(&x) == CUSPARSE_STATUS_SUCCESS, "preprocess answers");
+  some_calls(&x, 12);
+  EXPECT(library.products == 0, "no product reaches the original");
+  EXPECT(cusparseSpMM(OF(&x), NULL) == CUSPARSE_STATUS_NOT_SUPPORTED,
+         "without a buffer the original's answer stands");
+  drop(&x);
+}
+
+int main(void)
+{
+  static const struct setting csr[] = {{"SHUNT_ROUTES", "csr"}, {NULL, NULL}};
+  static const struct setting blocks[] = {{"SHUNT_ROUTES", "bsr"}, {NULL, NULL}};
+  static const struct setting vector[] = {{"SHUNT_ROUTES", "vector"}, {NULL, NULL}};
+  static const struct setting tune[] = {
+      {"SHUNT_ROUTES", "vector,csr"}, {"SHUNT_TUNE", "1"}, {NULL, NULL}};
+  static const struct setting frozen[] = {
+      {"SHUNT_ROUTES", "vector"}, {"SHUNT_ASSUME", "frozen"}, {NULL, NULL}};
+  static const struct setting extend[] = {{"SHUNT_EXTEND", "1"}, {NULL, NULL}};
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/test_way_calls.%ld", (long)getpid());
+  check_case("SDDMM", csr, sampled);
+  check_case("COO", csr, by_coordinates);
+  check_case("CSC", vector, by_columns);
+  check_case("blocks", blocks, in_blocks);
+  check_case("other values", vector, other_values);
+  check_case("tuned", tune, tuned);
+  reports(path);
+  check_case("trusted", frozen, trusted);
+  check_case("extended", extend, extended);
+  return check_finish();
+}
