@@ -8,8 +8,9 @@
 #   JOBS               how many compile beside each other (as many as there are processors)
 #
 # The programs are SANITIZED_TESTS and THREADED_TESTS of tests/unit/local.mk; with
-# SHUNT_TEST_BUILDS=1 also SANITIZED_LOOPS, those of semirings, which take minutes to compile.  Not
-# here: kernels and what calls them, which the emulator runs under AddressSanitizer.
+# SHUNT_TEST_BUILDS=1 also SANITIZED_LOOPS, those of semirings, which take minutes to compile, and
+# the threads of those loops (tests/graphblas/sanitize.sh).  Not here: kernels and what calls them,
+# which the emulator runs under AddressSanitizer.
 #
 # The objects also count which lines run, and so do the shunt command and libshunt-graphblas.so, which
 # are built once more for that and run by tests of theirs (tests/coverage.py): the share is printed,
@@ -127,6 +128,12 @@ if [ "${SHUNT_TEST_BUILDS:-}" = 1 ]; then
   sanitize loops "-fsanitize=address,undefined -fno-sanitize-recover=all" SANITIZED_LOOPS \
     "AddressSanitizer and UndefinedBehaviorSanitizer"
   level=
+  if can -fsanitize=thread; then
+    check "ThreadSanitizer: the loops of semirings" \
+      env CC="$CC" TMPDIR="$work" ONLY=loops sh "$top/tests/graphblas/sanitize.sh"
+  else
+    skip "$CC has no ThreadSanitizer"
+  fi
 else
   skip "SHUNT_TEST_BUILDS=1 asks for the loops of semirings"
 fi
