@@ -141,8 +141,8 @@ static void try_one(const struct setting *given, const struct entries *m, struct
   float f[2] = {(float)s.alpha, (float)s.beta};
 
   if (s.on_device) {
-    x.p.alpha = (struct shunt_scalar){s.in == SHUNT_F64 ? (void *)&d[0] : (void *)&f[0], 99};
-    x.p.beta = (struct shunt_scalar){s.in == SHUNT_F64 ? (void *)&d[1] : (void *)&f[1], 99};
+    x.p.alpha = (struct shunt_scalar){s.in == SHUNT_F64 ? (void *)&d[0] : (void *)&f[0], 99, 0};
+    x.p.beta = (struct shunt_scalar){s.in == SHUNT_F64 ? (void *)&d[1] : (void *)&f[1], 99, 0};
   }
   for (int w = 0; w < WAYS; w++) v->ran &= run(&x, w) == SHUNT_OK;
   v->rows_same &= !memcmp(x.c[CSR], x.c[ROWS], x.c_bytes); /* padding included */
