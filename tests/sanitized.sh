@@ -12,9 +12,9 @@
 # the threads of those loops (tests/graphblas/sanitize.sh).  Not here: kernels and what calls them,
 # which the emulator runs under AddressSanitizer.
 #
-# The objects also count which lines run, and so do the shunt command and libshunt-graphblas.so, which
-# are built once more for that and run by tests of theirs (tests/coverage.py): the share is printed,
-# and by file it lies in builddir/sanitized/coverage.
+# The objects also count which lines run, and so do the shunt command and libshunt-graphblas.so,
+# which are built once more for that and run by tests of theirs (tests/coverage.py): the share is
+# printed, and by file it lies in builddir/sanitized/coverage.
 set -u
 top=${SHUNT_SRCDIR:-$(cd "$(dirname "$0")/.." && pwd)}
 CC=${CC:-gcc}

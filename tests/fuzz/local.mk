@@ -4,14 +4,18 @@
 #   make fuzz    by libFuzzer, FUZZ_SECONDS each, with the sanitizers of addresses and of undefined
 #                behaviour: new cases go to fuzzed/NAME, the output to fuzzed/NAME.log, a case that
 #                fails to fuzzed/NAME-crash-*; FUZZED="problem native": these alone
-check_PROGRAMS += %D%/fuzz_integers %D%/fuzz_native %D%/fuzz_problem %D%/fuzz_readers \
-  %D%/fuzz_report %D%/fuzz_timings
-FUZZED = integers native problem readers report timings
+check_PROGRAMS += %D%/fuzz_costs %D%/fuzz_integers %D%/fuzz_native %D%/fuzz_problem \
+  %D%/fuzz_readers %D%/fuzz_report %D%/fuzz_timings
+FUZZED = costs integers native problem readers report timings
 if HAVE_CUDA
 check_PROGRAMS += %D%/fuzz_options %D%/fuzz_tune
 FUZZED += options tune
 endif
 
+%C%_fuzz_costs_SOURCES = %D%/replay.c %D%/fuzz_costs.c $(COST_TABLE_SOURCES) \
+  backend/options/user_file.c
+%C%_fuzz_costs_CFLAGS = $(AM_CFLAGS)
+%C%_fuzz_costs_LDADD = -lm
 %C%_fuzz_integers_SOURCES = %D%/replay.c %D%/fuzz_integers.c backend/native/no_cuda.c
 %C%_fuzz_integers_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_integers_LDADD = $(NATIVE_TEST_LIBS)

@@ -144,7 +144,7 @@ cusparseStatus_t cusparseDestroyDnMat(cusparseConstDnMatDescr_t d)
   return free((void *)(uintptr_t)d), OK;
 }
 
-/* ---- what Shunt hands on, and reads back -------------------------------------------------------- */
+/* ---- what Shunt hands on, and reads back ---------------------------------------------------- */
 
 static cusparseStatus_t create_bsr(cusparseSpMatDescr_t *out, int64_t rows, int64_t cols,
                                    int64_t blocks, int64_t size, int64_t size_too, void *offsets,
@@ -153,9 +153,8 @@ static cusparseStatus_t create_bsr(cusparseSpMatDescr_t *out, int64_t rows, int6
                                    cudaDataType type, cusparseOrder_t order)
 {
   (void)size_too, (void)order;
-  const cusparseStatus_t s =
-      cusparseCreateCsr(out, rows * size, cols * size, blocks * size * size, offsets, columns,
-                        values, ot, ct, base, type);
+  const cusparseStatus_t s = cusparseCreateCsr(out, rows * size, cols * size, blocks * size * size,
+                                               offsets, columns, values, ot, ct, base, type);
   if (s == OK) (*out)->format = CUSPARSE_FORMAT_BSR, (*out)->block = size;
   return s;
 }
@@ -234,7 +233,7 @@ static cusparseStatus_t get_version(cusparseHandle_t h, int *version)
   return (void)h, *version = 12603, OK;
 }
 
-/* ---- products ------------------------------------------------------------------------------------- */
+/* ---- products ------------------------------------------------------------------------------- */
 
 static struct shunt_dense dense(const struct cusparseDnMatDescr *d, cusparseOperation_t op)
 {
@@ -294,16 +293,15 @@ static cusparseStatus_t spmm(cusparseHandle_t h, cusparseOperation_t oa, cuspars
   library.products++;
   if (library.refuses) return CUSPARSE_STATUS_NOT_SUPPORTED;
   const bool by_columns = a->format == CUSPARSE_FORMAT_CSC;
-  const struct product x = {
-      .p = {.a = a->a,
-            .b = dense(b, ob),
-            .c = dense(c, CUSPARSE_OPERATION_NON_TRANSPOSE),
-            .alpha = scalar(h, alpha, compute),
-            .beta = scalar(h, beta, compute),
-            .compute = type_of(compute)},
-      .shape = {.size = a->block},
-      .row_indices = a->row_indices,
-      .transposed = by_columns != (oa != CUSPARSE_OPERATION_NON_TRANSPOSE)};
+  const struct product x = {.p = {.a = a->a,
+                                  .b = dense(b, ob),
+                                  .c = dense(c, CUSPARSE_OPERATION_NON_TRANSPOSE),
+                                  .alpha = scalar(h, alpha, compute),
+                                  .beta = scalar(h, beta, compute),
+                                  .compute = type_of(compute)},
+                            .shape = {.size = a->block},
+                            .row_indices = a->row_indices,
+                            .transposed = by_columns != (oa != CUSPARSE_OPERATION_NON_TRANSPOSE)};
   device_enqueue(h->stream, multiply, &x, sizeof x);
   return OK;
 }
@@ -367,7 +365,7 @@ static cusparseStatus_t sddmm_preprocess(cusparseHandle_t h, cusparseOperation_t
   return UNREAD, (void)buffer, asked();
 }
 
-/* ---- the library as Shunt finds it (original.h) ----------------------------------------------------- */
+/* ---- the library as Shunt finds it (original.h) --------------------------------------------- */
 
 static const struct shunt_original original = {.path = "libcusparse.so.12",
                                                .base = &library,

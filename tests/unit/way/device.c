@@ -121,7 +121,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
   return (void)pool, (void)bytes, cudaSuccess;
 }
 
-/* ---- the driver's functions ------------------------------------------------------------------- */
+/* ---- the driver's functions ----------------------------------------------------------------- */
 
 static CUresult allocate(CUdeviceptr *at, size_t bytes, CUmemoryPool pool, CUstream stream)
 {
@@ -202,7 +202,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function
   return cudaSuccess;
 }
 
-/* ---- what it is --------------------------------------------------------------------------------- */
+/* ---- what it is ----------------------------------------------------------------------------- */
 
 cudaError_t cudaGetLastError(void)
 {

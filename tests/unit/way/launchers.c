@@ -40,7 +40,7 @@
    device_enqueue(stream, work, &(struct work){__VA_ARGS__}, sizeof(struct work)), SHUNT_OK)
 enum { ROOM = 4096 }; /* any workspace that is wanted: tests want to see it asked for */
 
-/* ---- products on the caller's arrays ---------------------------------------------------------- */
+/* ---- products on the caller's arrays -------------------------------------------------------- */
 
 struct spmm {
   struct shunt_spmm p;
@@ -167,7 +167,7 @@ shunt_status shunt_coo_to_csr_cuda(int64_t rows, int64_t nnz, const void *row_in
   return KERNEL('o', s, offsets, rows, nnz, row_indices, type, base, to, irregular);
 }
 
-/* ---- profiles, fingerprints, repairs ------------------------------------------------------------ */
+/* ---- profiles, fingerprints, repairs -------------------------------------------------------- */
 
 struct profile {
   struct shunt_csr a;
@@ -334,7 +334,7 @@ shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w, const struct 
   return KERNEL('+', s, combine, *w, *p, only_unless);
 }
 
-/* ---- formats: a conversion, and a product from it ------------------------------------------------ */
+/* ---- formats: a conversion, and a product from it ------------------------------------------- */
 
 #define PACKED(name, format, product_of)                                                           \
   struct name {                                                                                    \
@@ -595,7 +595,7 @@ shunt_status shunt_bundle_spmm_cuda(const struct shunt_spmm *p, const struct shu
   return KERNEL('b', s, spmm, *p);
 }
 
-/* ---- orders of rows ------------------------------------------------------------------------------- */
+/* ---- orders of rows ------------------------------------------------------------------------- */
 
 struct clusters {
   struct shunt_csr a;
@@ -633,7 +633,7 @@ shunt_status shunt_csr_vector_measure_cuda(const struct shunt_csr *a, const uint
   return KERNEL('m', s, clusters, *a, (uint32_t *)row_of, out);
 }
 
-/* ---- not built -------------------------------------------------------------------------------------- */
+/* ---- not built ------------------------------------------------------------------------------ */
 
 shunt_status shunt_csr_to_dense_cuda(const struct shunt_csr *a, const struct shunt_dense *dense,
                                      uint32_t *irregular, const struct shunt_device *d,

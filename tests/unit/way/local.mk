@@ -1,4 +1,4 @@
-# tests/unit/way: the whole way of a cuSPARSE call, on a device and with a cuSPARSE of the tests' own.
+# tests/unit/way: the whole way of a cuSPARSE call, on a device of the tests' own.
 WAY_TESTS = %D%/test_way %D%/test_way_calls %D%/test_way_faults %D%/test_way_service
 check_PROGRAMS += $(WAY_TESTS)
 

@@ -25,7 +25,7 @@ static int wrong; /* of this case */
   do {                                                                                             \
     if (!(good)) {                                                                                 \
       wrong++;                                                                                     \
-      if (wrong < 10) printf("# %s:%d: ", __func__, __LINE__), printf(__VA_ARGS__), printf("\n");   \
+      if (wrong < 10) printf("# %s:%d: ", __func__, __LINE__), printf(__VA_ARGS__), printf("\n");  \
     }                                                                                              \
   } while (0)
 
@@ -46,7 +46,8 @@ static inline int in_child(const struct setting *with, void (*run)(void))
     exit(wrong ? 1 : 0);
   }
   if (child > 0) waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status)
+                           : 128 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 static inline void check_case(const char *what, const struct setting *with, void (*run)(void))
 {
@@ -54,7 +55,7 @@ static inline void check_case(const char *what, const struct setting *with, void
   check(end == 0, "%s%s", what, end == 0 ? "" : end == 1 ? "" : " (it ended otherwise)");
 }
 
-/* ---- a product ----------------------------------------------------------------------------------- */
+/* ---- a product ------------------------------------------------------------------------------ */
 
 struct product {
   /* what it is; zeros: f16, 32-bit indices, base 0, B and C by rows, alpha 1, beta 0 */
@@ -106,8 +107,7 @@ static inline void columns_of(struct product *x, int64_t i, int64_t rows)
   void *to = (void *)(uintptr_t)x->a.columns;
   for (int64_t c = 0, p = 0; c < x->k; c++) {
     const int64_t four = c % 4;
-    const bool take = x->two_of_four ? four == first || four == 3
-                                     : random_below(x->k - c) < left;
+    const bool take = x->two_of_four ? four == first || four == 3 : random_below(x->k - c) < left;
     if (!take || left == 0) continue;
     left--;
     for (int64_t r = i; r < i + rows && r < x->m; r++)
@@ -231,13 +231,12 @@ static inline size_t bytes_of_c(const struct product *x)
 static inline void expect(struct product *x)
 {
   const int64_t row = x->by_columns ? 1 : x->n;
-  const struct shunt_spmm p = {
-      .a = x->a,
-      .b = {x->k, x->n, row, x->by_columns ? x->k : 1, x->b, x->t},
-      .c = {x->m, x->n, row, x->by_columns ? x->m : 1, x->want, x->t_out},
-      .alpha = {.host = x->alpha},
-      .beta = {.host = x->beta},
-      .compute = x->kind == BYTES ? SHUNT_I32 : SHUNT_F32};
+  const struct shunt_spmm p = {.a = x->a,
+                               .b = {x->k, x->n, row, x->by_columns ? x->k : 1, x->b, x->t},
+                               .c = {x->m, x->n, row, x->by_columns ? x->m : 1, x->want, x->t_out},
+                               .alpha = {.host = x->alpha},
+                               .beta = {.host = x->beta},
+                               .compute = x->kind == BYTES ? SHUNT_I32 : SHUNT_F32};
   memcpy(x->want, x->c, bytes_of_c(x));
   EXPECT(shunt_csr_spmm_host(&p) == SHUNT_OK, "the twin computes");
 }

@@ -310,7 +310,7 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
   return *ms = 0.001f * (float)(to->recorded - from->recorded), cudaSuccess;
 }
 
-/* ---- capture and graphs ------------------------------------------------------------------------ */
+/* ---- capture and graphs --------------------------------------------------------------------- */
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
@@ -401,8 +401,8 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
   free(exec);
   return cudaSuccess;
 }
-cudaError_t cudaUserObjectCreate(cudaUserObject_t *out, void *what, cudaHostFn_t release, unsigned n,
-                                 unsigned flags)
+cudaError_t cudaUserObjectCreate(cudaUserObject_t *out, void *what, cudaHostFn_t release,
+                                 unsigned n, unsigned flags)
 {
   (void)n, (void)flags;
   *out = calloc(1, sizeof **out);
@@ -443,7 +443,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t 
   return (void)s, (void)nodes, (void)edges, (void)count, (void)flags, cudaErrorNotSupported;
 }
 
-/* ---- profiles that come late -------------------------------------------------------------------- */
+/* ---- profiles that come late ---------------------------------------------------------------- */
 
 static struct {
   void (*write)(void *);

@@ -2,7 +2,7 @@
    cache and routes to kernels, on the test's own device: right whatever is done to A in place.  */
 #include "tests/unit/way/program.h"
 
-/* ---- every route: right, taken, and right again after each change in place --------------------- */
+/* ---- every route: right, taken, and right again after each change in place ------------------ */
 
 static struct route_case {
   const char *route;

@@ -10,7 +10,7 @@ static void some_calls(struct product *x, int calls)
   for (int i = 0; i < calls; i++) EXPECT(runs_right(x), "call %d is right", i);
 }
 
-/* ---- SDDMM --------------------------------------------------------------------------------------- */
+/* ---- SDDMM ---------------------------------------------------------------------------------- */
 
 /* The product's pattern is C's; A is m x n, B n x k, as rows of x->c and x->b stand. */
 static void sampled(void)
@@ -56,7 +56,7 @@ static void sampled(void)
   drop(&x);
 }
 
-/* ---- other formats of A ------------------------------------------------------------------------------ */
+/* ---- other formats of A --------------------------------------------------------------------- */
 
 /* COO whose rows are those of x->a. */
 static void by_coordinates(void)
@@ -140,7 +140,7 @@ static void in_blocks(void)
   drop(&x);
 }
 
-/* ---- what is set, and what options add ---------------------------------------------------------------- */
+/* ---- what is set, and what options add ------------------------------------------------------ */
 
 static void other_values(void)
 {
@@ -183,10 +183,8 @@ static void reported(void)
 }
 static void reports(const char *path)
 {
-  const struct setting with[] = {{"SHUNT_ROUTES", "vector"},
-                                 {"SHUNT_MEASURE", "1"},
-                                 {"SHUNT_REPORT", path},
-                                 {NULL, NULL}};
+  const struct setting with[] = {
+      {"SHUNT_ROUTES", "vector"}, {"SHUNT_MEASURE", "1"}, {"SHUNT_REPORT", path}, {NULL, NULL}};
   char text[4096] = "";
   unlink(path);
   check_case("with a report", with, reported);

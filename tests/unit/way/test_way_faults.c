@@ -1,13 +1,13 @@
 /* test_way_faults.c: the whole way where something is missing or fails: every one of Shunt's own
-   calls in turn, memory, the driver, the device, cuSPARSE; and inside captures.  Whatever it is, the
-   program's calls succeed, and C is right.  */
+   calls in turn, memory, the driver, the device, cuSPARSE; and inside captures.  Whatever it is,
+   the program's calls succeed, and C is right.  */
 #include "backend/plan/context.h"
 #include "backend/plan/fault.h"
 #include "tests/unit/way/program.h"
 
 static struct product small = {.m = 16, .k = 32, .n = 16, .each = 8, .alike = 8};
 
-/* ---- what is not there ------------------------------------------------------------------------- */
+/* ---- what is not there ---------------------------------------------------------------------- */
 
 /* A few calls, all right. */
 static void some_calls(struct product *x, int calls)
@@ -93,7 +93,7 @@ static void original_refuses(void)
   drop(&x);
 }
 
-/* ---- captures ------------------------------------------------------------------------------------ */
+/* ---- captures ------------------------------------------------------------------------------- */
 
 /* The graph of one call, and its launches after each change in place. */
 static void replays(struct product *x, enum cudaStreamCaptureMode mode)
@@ -168,7 +168,7 @@ static void beside_a_capture(void)
   cudaStreamDestroy(other);
 }
 
-/* ---- every call of Shunt's own fails, one at a time ---------------------------------------------- */
+/* ---- every call of Shunt's own fails, one at a time ----------------------------------------- */
 
 static long nth;
 
@@ -221,7 +221,8 @@ static void failures(const char *routes, const struct product *product, int ever
     if (in_child(with, life)) {
       if (!bad++) printf("# the first that matters is call %ld\n", nth);
     }
-  check(count > 40 && bad == 0, "%s: any one of Shunt's own %ld calls fails (step %d), and all is right", routes, count,
+  check(count > 40 && bad == 0,
+        "%s: any one of Shunt's own %ld calls fails (step %d), and all is right", routes, count,
         every);
 }
 

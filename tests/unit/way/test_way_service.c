@@ -13,7 +13,7 @@ static void some_calls(struct product *x, int calls)
   for (int i = 0; i < calls; i++) EXPECT(runs_right(x), "call %d is right", i);
 }
 
-/* ---- streams, matrices, memory ------------------------------------------------------------------- */
+/* ---- streams, matrices, memory -------------------------------------------------------------- */
 
 /* A stream for each call: ids never repeat, and nothing may pile up. */
 static void many_streams(void)
@@ -117,7 +117,7 @@ static void another_context(void)
   drop(&x);
 }
 
-/* ---- handles, threads, forks -------------------------------------------------------------------- */
+/* ---- handles, threads, forks ---------------------------------------------------------------- */
 
 static void two_handles(void)
 {
@@ -135,10 +135,9 @@ static void two_handles(void)
     x.alpha = 2; /* of the other, on the device; its problem is another, with no room asked for */
     fill(x.c, x.t_out, x.m * x.n);
     expect(&x);
-    const cusparseStatus_t s =
-        cusparseSpMM(second, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE,
-                     &on_device[0], x.sparse, x.left, &on_device[1], x.right, x.compute,
-                     x.algorithm, x.buffer);
+    const cusparseStatus_t s = cusparseSpMM(
+        second, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &on_device[0],
+        x.sparse, x.left, &on_device[1], x.right, x.compute, x.algorithm, x.buffer);
     EXPECT(s == CUSPARSE_STATUS_SUCCESS && is_right(&x), "call %d by the second is right", i);
     x.alpha = 1;
     x.handle = first;
@@ -210,7 +209,7 @@ static void forks(void)
   drop(&forked);
 }
 
-/* ---- epochs and setters ----------------------------------------------------------------------------- */
+/* ---- epochs and setters --------------------------------------------------------------------- */
 
 static void equal_values(struct product *x)
 {
@@ -249,7 +248,7 @@ static void epochs(void)
   drop(&x);
 }
 
-/* A captured preprocess has not run: it begins no epoch, launched or not, and no later one counts.  */
+/* A captured preprocess has not run: it begins no epoch, and no later one counts.  */
 static void captured_preprocess(void)
 {
   struct product x = small;
@@ -272,7 +271,7 @@ static void captured_preprocess(void)
   cudaStreamDestroy(x.stream);
 }
 
-/* ---- promises ------------------------------------------------------------------------------------------ */
+/* ---- promises ------------------------------------------------------------------------------- */
 
 /* More problems than the table holds: those asked for last keep their workspace. */
 static void many_promises(void)
@@ -299,12 +298,12 @@ static void many_promises(void)
   drop(&x);
 }
 
-/* ---- the same way, whatever the clock says --------------------------------------------------------- */
+/* ---- the same way, whatever the clock says -------------------------------------------------- */
 
 enum { CALLS = 40, KINDS = 3 };
 static struct ways {
   char trace[4096];
-} * ways; /* shared with the children */
+} * ways;            /* shared with the children */
 static int schedule; /* 0: at once; 1: late, profiles too; 2: late by fits and starts */
 
 static void deterministic_program(void)
@@ -327,8 +326,8 @@ static void same_way(const char *what, const struct setting *with)
 {
   int ends = 0;
   for (schedule = 0; schedule < KINDS; schedule++) ends += in_child(with, deterministic_program);
-  const bool same = strcmp(ways[0].trace, ways[1].trace) == 0 &&
-                    strcmp(ways[0].trace, ways[2].trace) == 0;
+  const bool same =
+      strcmp(ways[0].trace, ways[1].trace) == 0 && strcmp(ways[0].trace, ways[2].trace) == 0;
   if (!same)
     for (int i = 0; i < KINDS; i++) printf("# %s\n", ways[i].trace);
   check(ends == 0 && same && ways[0].trace[0], "%s: kernels are the same whenever work is done",
@@ -344,7 +343,8 @@ int main(void)
   static const struct setting same[] = {{"SHUNT_DETERMINISTIC", "1"}, {NULL, NULL}};
   static const struct setting same_forced[] = {
       {"SHUNT_DETERMINISTIC", "1"}, {"SHUNT_ROUTES", "vector,csr"}, {NULL, NULL}};
-  ways = mmap(NULL, KINDS * sizeof *ways, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ways =
+      mmap(NULL, KINDS * sizeof *ways, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (ways == MAP_FAILED) return 2;
   check_case("a stream for each of 5,000 calls", vector, many_streams);
   check_case("120 matrices in turn in 1 MiB, late", little, matrices_in_turn);
