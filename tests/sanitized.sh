@@ -8,8 +8,9 @@
 #   JOBS               how many compile beside each other (as many as there are processors)
 #
 # The programs are SANITIZED_TESTS and THREADED_TESTS of tests/unit/local.mk; with
-# SHUNT_TEST_BUILDS=1 also SANITIZED_LOOPS, those of semirings, which take minutes to compile.  Not
-# here: kernels and what calls them, which the emulator runs under AddressSanitizer.
+# SHUNT_TEST_BUILDS=1 also SANITIZED_LOOPS, those of semirings, which take minutes to compile, and
+# the threads of those loops (tests/graphblas/sanitize.sh).  Not here: kernels and what calls them,
+# which the emulator runs under AddressSanitizer.
 #
 # The objects also count which lines run (tests/coverage.py): the share is printed, and by file it
 # lies in builddir/sanitized/coverage.
@@ -100,6 +101,12 @@ if [ "${SHUNT_TEST_BUILDS:-}" = 1 ]; then
   sanitize loops "-fsanitize=address,undefined -fno-sanitize-recover=all" SANITIZED_LOOPS \
     "AddressSanitizer and UndefinedBehaviorSanitizer"
   level=
+  if can -fsanitize=thread; then
+    check "ThreadSanitizer: the loops of semirings" \
+      env CC="$CC" TMPDIR="$work" ONLY=loops sh "$top/tests/graphblas/sanitize.sh"
+  else
+    skip "$CC has no ThreadSanitizer"
+  fi
 else
   skip "SHUNT_TEST_BUILDS=1 asks for the loops of semirings"
 fi
