@@ -21,8 +21,8 @@ typedef struct GB_Semiring_opaque *GrB_Semiring;
 typedef struct GB_Descriptor_opaque *GrB_Descriptor;
 typedef struct GB_Context_opaque *GxB_Context;
 
-enum { GRB_SUCCESS = 0, GRB_PANIC = -101 };                      /* of GrB_Info */
-enum { GRB_OUTP = 0, GRB_MASK = 1, GRB_INP0 = 2, GRB_INP1 = 3 }; /* fields of a descriptor */
+enum { GRB_SUCCESS = 0, GRB_INVALID_VALUE = -3, GRB_PANIC = -101 }; /* of GrB_Info */
+enum { GRB_OUTP = 0, GRB_MASK = 1, GRB_INP0 = 2, GRB_INP1 = 3 };    /* fields of a descriptor */
 enum { GRB_REPLACE = 1, GRB_COMP = 2, GRB_TRAN = 3, GRB_STRUCTURE = 4 }; /* their values */
 enum { GRB_HYPERSPARSE = 1, GRB_SPARSE = 2, GRB_BITMAP = 4, GRB_FULL = 8 };
 enum { GRB_BY_ROW = 0, GRB_BY_COL = 1 };

@@ -31,11 +31,14 @@ static struct allocator allocator(const struct grb_library *l)
   return a;
 }
 
+/* How many a version has is not to be asked: the first number that it refuses is one too many. */
 bool grb_has_arenas(const struct grb_library *l)
 {
   for (int k = 1; l->GxB_arena_initialized && k < MOST_ARENAS; k++) {
     int flag = 0;
-    if (l->GxB_arena_initialized(&flag, k) != GRB_SUCCESS || flag) return true;
+    const int info = l->GxB_arena_initialized(&flag, k);
+    if (info == GRB_INVALID_VALUE) return false;
+    if (info != GRB_SUCCESS || flag) return true;
   }
   return false;
 }
