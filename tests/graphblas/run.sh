@@ -6,10 +6,12 @@
 #   builddir             scratch files go to a folder in it, removed at the end (TMPDIR)
 #   PROPERTY_CASES       random products (50000);  MUTATE_STEPS  changes (100000)
 #   THREAD_SECONDS       of threads.c (3)
+#   PYTHON               that has suitesparse-graphblas, if any has (python3)
 #   SHUNT_PROPERTY_ARGS  more arguments for property.c
 set -u
 
 CC=${CC:-cc}
+python=${PYTHON:-python3}
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
 library=${SHUNT_GRAPHBLAS_SO:-}
 [ -z "$library" ] || library=$(cd "$(dirname "$library")" && pwd)/$(basename "$library")
@@ -100,6 +102,25 @@ graphs() {
 }
 if [ -n "$library" ] && [ -f "$(dirname "$library")/libshunt-host.a" ]; then
   check "four graph programs answer alike with and without" graphs
+fi
+
+# The wheel's own GraphBLAS: the same results, and four products of five are taken.
+wheel() {
+  client="$python $here/../loader/graphblas_wheel.py"
+  rm -f "$work/log"
+  $client &&
+    env ${library:+LD_PRELOAD="$library"} SHUNT_ROUTES=host SHUNT_LOG=dispatch \
+      SHUNT_LOG_FILE="$work/log" $client || return 1
+  [ -z "$library" ] || {
+    cat "$work/log"
+    [ "$(grep -c ',GrB_mxm,host,fits,' "$work/log")" = 4 ] &&
+      [ "$(grep -c ',GrB_mxm,original,format,' "$work/log")" = 1 ]
+  }
+}
+if "$python" -c 'import suitesparse_graphblas' >/dev/null 2>&1; then
+  check "products of the wheel suitesparse-graphblas are the same, and taken" wheel
+else
+  skip "$python has no suitesparse-graphblas (PYTHON: another one)"
 fi
 [ -n "$library" ] || { skip "what needs the library: SHUNT_GRAPHBLAS_SO names none"; finish; }
 
