@@ -108,7 +108,7 @@ fi
 
 # The wheel's own GraphBLAS: the same results, and four products of five are taken.
 wheel() {
-  client="$python $here/../clients/graphblas_wheel.py"
+  client="$python $here/../loader/graphblas_wheel.py"
   rm -f "$work/log"
   $client &&
     env ${library:+LD_PRELOAD="$library"} SHUNT_ROUTES=host SHUNT_LOG=dispatch \

@@ -4,7 +4,9 @@
    The rates of one thread are of 972 steps of tests/bench/graphblas_steps and of those of the
    clients on ca-AstroPh and wiki-Vote, on a Zen 3; GraphBLAS' are about the least that were
    measured.  It adds rows with fewer terms than columns up in hash tables, goes through each place
-   where F is a bitmap, and looks up each entry of a sparse mask to pull.  */
+   where F is a bitmap, and looks up each entry of a sparse mask to pull.  A mask that is a bitmap
+   it copies, row after row, once there are terms for a 25th of it and any row has too many for a
+   table.  */
 #include "backend/graphblas/frontier/frontier_cost.h"
 
 static double mask_entries(const struct shunt_frontier *x)
@@ -26,23 +28,27 @@ static double pulled_by_original(const struct shunt_frontier *x, double single)
   return (x->sums ? 3 : 0.1) * single + (x->sums ? 1.8 : 0.4) * places(x) + 11 * mask_entries(x);
 }
 
-static double pushed_by_original(const struct shunt_frontier *x, double single)
+static double pushed_by_original(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
 {
-  const double mask = mask_entries(x), many = single / (3 * places(x));
+  const double single = reads.single, mask = mask_entries(x), many = single / (3 * places(x));
   const double hashed = many < 1 ? 1 - many : 0;
   if (x->f.dense) {
     const double all = (x->sums ? 1.3 : 0.8) * single + (x->sums ? 11 : 9) * places(x);
     return all + (x->complement ? 1.4 : 15) * mask;
   }
-  if (x->m.dense) return (3.5 + 11 * hashed) * single;
+  if (x->m.dense) {
+    const bool copied = 25 * single > places(x) && 6 * reads.row > (double)x->a.cols;
+    return copied ? 4 * single + 6.5 * places(x) : 8 * single;
+  }
   return (3.5 + (x->complement ? 8 : 1.5) * hashed) * single + (x->complement ? 2 : 1.2) * mask;
 }
 
-/* Groups that threads share are pushed by each of them, with its range of columns. */
+/* Of groups that threads share: pushed sums are looked up by each of them, with its range of
+   columns; of pushed bits each has a T.  */
 static double shared(const struct shunt_frontier *x, int64_t groups, int threads)
 {
-  const double found = 10, nodes = (double)x->a.rows;
-  return x->a.by_column || threads == 1 ? 0 : found * (double)(groups % threads) * nodes;
+  const double each = x->sums ? 10 : 1, nodes = (double)x->a.rows;
+  return x->a.by_column || threads == 1 ? 0 : each * (double)(groups % threads) * nodes;
 }
 
 static double by_host(const struct shunt_frontier *x, double grouped, int threads)
@@ -61,7 +67,7 @@ struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x,
                                            struct shunt_frontier_reads reads)
 {
   const double one =
-      x->a.by_column ? pulled_by_original(x, reads.single) : pushed_by_original(x, reads.single);
+      x->a.by_column ? pulled_by_original(x, reads.single) : pushed_by_original(x, reads);
   const int threads = shunt_frontier_threads(x);
   return (struct grb_frontier_cost){one / (x->threads > 1 ? x->threads : 1),
                                     by_host(x, reads.grouped, threads)};

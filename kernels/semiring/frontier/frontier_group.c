@@ -23,9 +23,9 @@ static size_t lay_out(const struct shunt_frontier *p, int parts, char *memory,
     if (memory) g->field = (void *)(memory + bytes);                                               \
     bytes += rounded((count) * sizeof *g->field);                                                  \
   } while (0)
-  PLACE(active, k);
   PLACE(count, (size_t)parts);
   if (p->sums) {
+    PLACE(active, k);
     PLACE(f_bytes, k);
     PLACE(t_bytes, n);
     PLACE(allowed_bytes, n);
@@ -33,7 +33,7 @@ static size_t lay_out(const struct shunt_frontier *p, int parts, char *memory,
     PLACE(t_values, n);
   } else {
     PLACE(f_words, k);
-    PLACE(t_words, n);
+    PLACE(t_words, p->a.by_column ? n : n * (size_t)parts);
     PLACE(allowed_words, n);
     PLACE(spare, n / 64 + 1);
   }
@@ -54,19 +54,28 @@ static int64_t aligned(int64_t place, int64_t size)
   return up < size ? up : size;
 }
 
-/* Of as many nodes; or, where A's vectors are the columns of T, of as many entries. */
+/* Of as many nodes; A's vectors of as many entries. */
 static void cut(struct shunt_group *g)
 {
   const struct shunt_sparse *a = &g->p->a;
+  const int64_t size = a->by_column ? a->cols : a->rows;
   int64_t at = 0;
   for (int part = 0; part <= g->parts; part++) {
     g->node[part] = aligned(a->rows * part / g->parts, a->rows);
     g->column[part] = aligned(a->cols * part / g->parts, a->cols);
-    if (!a->by_column || part == g->parts) continue;
+    if (part == g->parts) continue;
     const int64_t before = a->nnz / g->parts * part;
-    while (at < a->cols && shunt_vector_begin(a, at) < before) at += 64;
-    g->column[part] = at < a->cols ? at : a->cols;
+    while (at < size && shunt_vector_begin(a, at) < before) at += 64;
+    (a->by_column ? g->column : g->node)[part] = at < size ? at : size;
   }
+}
+
+/* Pushed bits: the parts' own T should hold less than half of what A does. */
+int shunt_group_parts(const struct shunt_frontier *p, int threads)
+{
+  if (p->sums || p->a.by_column) return threads;
+  const int64_t most = p->a.nnz / (2 * p->a.cols + 1);
+  return most < 1 ? 1 : most < threads ? (int)most : threads;
 }
 
 static void each_part(struct shunt_group *g, void (*step)(struct shunt_group *, int))

@@ -6,7 +6,8 @@
      collect   of sums whose T is sparse: the values, row after row
 
    A part is a range of F's nodes, or of T's, and belongs to one thread: what a node of T gets does
-   not depend on how many parts there are.  */
+   not depend on how many parts there are.  Bits are pushed by the part that has read them, into a T
+   of its own, and these are joined in the walk; sums by the part that has the node of T.  */
 #ifndef SHUNT_SEMIRING_FRONTIER_GROUP_H
 #define SHUNT_SEMIRING_FRONTIER_GROUP_H
 
@@ -33,10 +34,10 @@ struct shunt_group {
   /* Bounds of the parts: multiples of 64, and the end. */
   int64_t node[SHUNT_GROUP_PARTS + 1], column[SHUNT_GROUP_PARTS + 1];
   /* By node, in scratch; words of bits, or bytes of sums. */
-  uint64_t *f_words, *t_words, *allowed_words;
+  uint64_t *f_words, *t_words, *allowed_words; /* pushed t_words: a T for each part */
   uint8_t *f_bytes, *t_bytes, *allowed_bytes;
   shunt_lanes *f_values, *t_values;
-  uint32_t *active;                   /* nodes of F that any row has, ascending, each part from its
+  uint32_t *active; /* of sums: nodes of F that any row has, ascending, each part from its
                                            own beginning on */
   int64_t met[SHUNT_GROUP_PARTS];     /* so many */
   int64_t (*count)[SHUNT_GROUP_BITS]; /* [parts] entries of T's rows */
@@ -44,6 +45,8 @@ struct shunt_group {
   double *collected;                  /* sums whose T is sparse */
 };
 
+/* How many parts a group that threads share should have. */
+int shunt_group_parts(const struct shunt_frontier *p, int threads);
 /* Scratch for a group of so many parts, aligned to 64 bytes. */
 size_t shunt_group_bytes(const struct shunt_frontier *p, int parts);
 /* Fills g->to, and offsets[first + 1 ...] with the entries of T's rows.  *values: of sums that do

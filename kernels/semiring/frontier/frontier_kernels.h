@@ -23,10 +23,11 @@
    Of sums, values are read only where one of the bits passes M.  T is then turned into a bit for
    each place, row by row, from which either form of it is made.
 
-   Groups are independent; where there are fewer of them than threads, the threads share a group,
-   each with a range of T's columns.  A sum is made by one thread in the order of k: results do not
-   depend on the number of threads.  (Then et al., The more the merrier: efficient multi-source
-   graph traversal, VLDB 2014; Beamer et al., Direction-optimizing BFS, SC 2012.)  */
+   Groups are independent; where there are fewer of them than threads, the threads share a group:
+   sums and what is pulled by ranges of T's columns, bits that are pushed by ranges of k.  A sum is
+   made by one thread in the order of k: results do not depend on the number of threads.  (Then et
+   al., The more the merrier: efficient multi-source graph traversal, VLDB 2014; Beamer et al.,
+   Direction-optimizing BFS, SC 2012.)  */
 #ifndef SHUNT_SEMIRING_FRONTIER_H
 #define SHUNT_SEMIRING_FRONTIER_H
 
@@ -71,10 +72,10 @@ void shunt_frontier_finish_bitmap(struct shunt_frontier_work *work, int8_t *pres
 shunt_status shunt_frontier_bitmap(const struct shunt_frontier *p, uint64_t *offsets,
                                    int8_t *present, double *values);
 
-/* Entries of A that are met: by one row of F after the other, and by groups of them.  By
-   samples. */
+/* Entries of A that are met: by one row of F after the other, by groups of them, and by the longest
+   row of F or, to pull, of M, where that is sparse (else 0).  By samples.  */
 struct shunt_frontier_reads {
-  double single, grouped;
+  double single, grouped, row;
 };
 struct shunt_frontier_reads shunt_frontier_reads(const struct shunt_frontier *p);
 

@@ -36,7 +36,8 @@ static bool compute(struct shunt_frontier_work *x)
 {
   const int64_t apart = x->groups - x->groups % x->threads;
   const size_t alone = shunt_group_bytes(&x->p, 1);
-  const size_t together = shunt_group_bytes(&x->p, x->threads);
+  const int parts = shunt_group_parts(&x->p, x->threads);
+  const size_t together = shunt_group_bytes(&x->p, parts);
   const size_t group = apart ? alone * (size_t)x->threads : 0;
   const size_t bits = (size_t)(x->p.rows * x->to.stride) * sizeof *x->to.bits;
   x->scratch = shunt_scratch_take(bits + (group > together ? group : together));
@@ -54,7 +55,7 @@ static bool compute(struct shunt_frontier_work *x)
     SHUNT_OMP(omp for schedule(dynamic, 1))
     for (int64_t g = 0; g < apart; g++) good &= run(x, g, 1, mine);
   }
-  for (int64_t g = apart; good && g < x->groups; g++) good = run(x, g, x->threads, memory);
+  for (int64_t g = apart; good && g < x->groups; g++) good = run(x, g, parts, memory);
   return good;
 }
 
@@ -90,8 +91,10 @@ static int64_t groups_of(const struct shunt_frontier *p)
 int shunt_frontier_threads(const struct shunt_frontier *p)
 {
   const int64_t groups = groups_of(p);
-  const int threads = shunt_semiring_threads(p->threads, p->a.nnz * groups);
-  return threads < SHUNT_GROUP_PARTS ? threads : SHUNT_GROUP_PARTS;
+  const int wanted = shunt_semiring_threads(p->threads, p->a.nnz * groups);
+  const int threads = wanted < SHUNT_GROUP_PARTS ? wanted : SHUNT_GROUP_PARTS;
+  const int parts = shunt_group_parts(p, threads);
+  return groups < threads ? (int)(groups > parts ? groups : parts) : threads;
 }
 
 /* places: [rows * n] for sums that become a bitmap; else NULL. */

@@ -2,11 +2,21 @@
 #include "kernels/semiring/frontier/frontier_group.h"
 #include "kernels/semiring/semiring_operands.h"
 
-enum { SAMPLE = 256, PROBES = 4096 }; /* entries; places of a bitmap */
+enum { SAMPLE = 1024, PROBES = 4096 }; /* entries; places of a bitmap */
 
 static double degree(const struct shunt_sparse *a, int64_t v)
 {
   return (double)(shunt_vector_begin(a, v + 1) - shunt_vector_begin(a, v));
+}
+
+static int64_t longest(const struct shunt_sparse *s)
+{
+  int64_t most = 0;
+  for (int64_t v = 0; v < s->vectors; v++) {
+    const int64_t entries = shunt_vector_begin(s, v + 1) - shunt_vector_begin(s, v);
+    if (entries > most) most = entries;
+  }
+  return most;
 }
 
 /* Of entries, wherever they stand; how many share a column is not known. */
@@ -16,11 +26,12 @@ static struct shunt_frontier_reads of_entries(const struct shunt_frontier *p,
   const int64_t sample = s->nnz < SAMPLE ? s->nnz : SAMPLE;
   double sum = 0;
   for (int64_t e = 0; e < sample; e++)
-    sum += degree(&p->a, shunt_entry_index(s, s->nnz / sample * e));
-  if (sample) sum *= (double)s->nnz / (double)sample;
+    sum += degree(&p->a, shunt_entry_index(s, e * s->nnz / sample));
+  const double mean = sample ? sum / (double)sample : 0;
+  sum = mean * (double)s->nnz;
   const int width = p->sums ? SHUNT_GROUP_SUMS : SHUNT_GROUP_BITS;
   const double groups = (double)((p->rows + width - 1) / width), all = groups * (double)p->a.nnz;
-  return (struct shunt_frontier_reads){sum, sum < all ? sum : all};
+  return (struct shunt_frontier_reads){sum, sum < all ? sum : all, mean * (double)longest(s)};
 }
 
 /* Of columns: rows that have the column, and groups of which any has it. */
@@ -30,7 +41,7 @@ static struct shunt_frontier_reads of_columns(const struct shunt_frontier *p,
   const int64_t columns = p->rows * 16 < PROBES ? PROBES / (p->rows + 1) : 16;
   const int64_t sample = d->cols < columns ? d->cols : columns;
   const int width = p->sums ? SHUNT_GROUP_SUMS : SHUNT_GROUP_BITS;
-  struct shunt_frontier_reads reads = {0, 0};
+  struct shunt_frontier_reads reads = {0, 0, 0};
   for (int64_t e = 0; e < sample; e++) {
     const int64_t v = d->cols / sample * e;
     const double entries = degree(&p->a, v);
@@ -43,7 +54,7 @@ static struct shunt_frontier_reads of_columns(const struct shunt_frontier *p,
     }
   }
   const double scale = sample ? (double)d->cols / (double)sample : 0;
-  return (struct shunt_frontier_reads){reads.single * scale, reads.grouped * scale};
+  return (struct shunt_frontier_reads){reads.single * scale, reads.grouped * scale, 0};
 }
 
 struct shunt_frontier_reads shunt_frontier_reads(const struct shunt_frontier *p)

@@ -4,19 +4,6 @@
 #include "kernels/semiring/frontier/frontier_group.h"
 #include "kernels/semiring/semiring_operands.h"
 
-void shunt_words_read(struct shunt_group *g, int part)
-{
-  const struct shunt_range nodes = shunt_part_nodes(g, part);
-  uint32_t *active = g->active + nodes.begin;
-  int64_t met = 0;
-  shunt_bits_words(&g->p->f, g->first, g->rows, nodes, g->f_words);
-  for (int64_t k = nodes.begin; !g->p->a.by_column && k < nodes.end; k++) {
-    active[met] = (uint32_t)k;
-    met += g->f_words[k] != 0;
-  }
-  g->met[part] = met;
-}
-
 /* ---- products -------------------------------------------------------------------------------- */
 
 static inline int64_t index_of(const struct shunt_sparse *a, bool wide, int64_t q)
@@ -24,19 +11,32 @@ static inline int64_t index_of(const struct shunt_sparse *a, bool wide, int64_t 
   return wide ? ((const int64_t *)a->indices)[q] : ((const int32_t *)a->indices)[q];
 }
 
-static inline void push(struct shunt_group *g, struct shunt_range columns, bool wide)
+/* The T of a part's own nodes. */
+static uint64_t *own(const struct shunt_group *g, int part)
+{
+  return g->t_words + (size_t)part * (size_t)g->p->a.cols;
+}
+
+static inline void push(struct shunt_group *g, int part, bool wide)
 {
   const struct shunt_sparse *a = &g->p->a;
-  uint64_t *to = g->t_words;
-  memset(to + columns.begin, 0, (size_t)(columns.end - columns.begin) * sizeof *to);
-  for (int from = 0; from < g->parts; from++)
-    for (int64_t c = 0; c < g->met[from]; c++) {
-      const int64_t k = g->active[g->node[from] + c];
-      const struct shunt_line whole = {shunt_vector_begin(a, k), shunt_vector_begin(a, k + 1)};
-      const struct shunt_line l = shunt_line_within(a, whole, columns);
-      const uint64_t bits = g->f_words[k];
-      for (int64_t q = l.begin; q < l.end; q++) to[index_of(a, wide, q)] |= bits;
-    }
+  uint64_t *to = own(g, part);
+  memset(to, 0, (size_t)a->cols * sizeof *to);
+  for (int64_t k = g->node[part]; k < g->node[part + 1]; k++) {
+    const uint64_t bits = g->f_words[k];
+    if (!bits) continue;
+    const int64_t end = shunt_vector_begin(a, k + 1);
+    for (int64_t q = shunt_vector_begin(a, k); q < end; q++) to[index_of(a, wide, q)] |= bits;
+  }
+}
+
+/* What the parts have is put together, in the first one's T. */
+static void join(struct shunt_group *g, struct shunt_range columns)
+{
+  for (int part = 1; part < g->parts; part++) {
+    const uint64_t *from = own(g, part);
+    for (int64_t j = columns.begin; j < columns.end; j++) g->t_words[j] |= from[j];
+  }
 }
 
 static inline void pull(struct shunt_group *g, struct shunt_range columns, bool wide)
@@ -53,6 +53,13 @@ static inline void pull(struct shunt_group *g, struct shunt_range columns, bool 
       bits |= g->f_words[index_of(a, wide, q)];
     g->t_words[j] = bits & allowed;
   }
+}
+
+void shunt_words_read(struct shunt_group *g, int part)
+{
+  const bool wide = g->p->a.index_bytes == 8;
+  shunt_bits_words(&g->p->f, g->first, g->rows, shunt_part_nodes(g, part), g->f_words);
+  if (!g->p->a.by_column) wide ? push(g, part, true) : push(g, part, false);
 }
 
 /* ---- T by row -------------------------------------------------------------------------------- */
@@ -87,7 +94,7 @@ void shunt_words_walk(struct shunt_group *g, int part)
   if (g->p->a.by_column)
     wide ? pull(g, columns, true) : pull(g, columns, false);
   else
-    wide ? push(g, columns, true) : push(g, columns, false);
+    join(g, columns);
   turn(g, columns);
   for (int row = 0; row < g->rows; row++) {
     const uint64_t *to = g->to.bits + (g->first + row) * g->to.stride;
