@@ -232,7 +232,7 @@ static void run(int level, const char *what, bool (*one)(void), int64_t cases)
 
 static bool has_groups(void)
 {
-  const struct shunt_semiring by = {SHUNT_PLUS, SHUNT_TIMES, SHUNT_F32};
+  const struct shunt_semiring by = {SHUNT_PLUS, SHUNT_TIMES, SHUNT_F32, false};
   struct shunt_semiring_choice choice;
   return shunt_semiring_choose(&by, &choice) == SHUNT_OK && choice.kernels->groups;
 }
