@@ -13,7 +13,7 @@ FUZZED += options tune
 endif
 
 %C%_fuzz_costs_SOURCES = %D%/replay.c %D%/fuzz_costs.c $(COST_TABLE_SOURCES) \
-  backend/options/user_file.c
+  $(USER_FILE_SOURCES)
 %C%_fuzz_costs_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_costs_LDADD = -lm
 %C%_fuzz_integers_SOURCES = %D%/replay.c %D%/fuzz_integers.c backend/native/no_cuda.c

@@ -8,11 +8,11 @@
 #include "backend/cusparse/original.h"
 
 struct library {
-  int products; /* SpMM and SDDMM that reached it */
-  int others;   /* bufferSize and preprocess that did */
-  int open;     /* descriptors and handles that live */
-  bool absent;  /* the process holds no cuSPARSE */
-  bool refuses; /* it does not support the types */
+  _Atomic int products; /* SpMM and SDDMM that reached it */
+  _Atomic int others;   /* bufferSize and preprocess that did */
+  _Atomic int open;     /* descriptors and handles that live */
+  bool absent;          /* the process holds no cuSPARSE */
+  bool refuses;         /* it does not support the types */
 };
 extern struct library library;
 

@@ -18,9 +18,11 @@ void device_new_context(void)
 
 void device_traced(char letter)
 {
+  const hold_t hold = device_lock();
   const size_t n = strlen(device.trace);
   device.launches++;
   if (n + 1 < sizeof device.trace) device.trace[n] = letter;
+  device_unlock(hold);
 }
 
 static cudaError_t here(void)
