@@ -324,14 +324,14 @@ for problem in spmm:csr:f16.f16.f16.f32:i64b1:m40n10k30z100:NN:rr:ld12.10:a1.5b0
   lacks out "!"
 done
 # ---- progress ------------------------------------------------------------------------------------
-# bar COMMAND...: on a terminal it draws a bar within a minute; it is ended as soon as it has.
+# bar COMMAND...: on a terminal it draws a bar within five minutes; it is ended as soon as it has.
 cat >bar.py <<'PYTHON'
 import os, pty, select, signal, sys, time
 child, terminal = pty.fork()
 if child == 0:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.execv(sys.argv[1], sys.argv[1:])
-text, end = b"", time.monotonic() + 60
+text, end = b"", time.monotonic() + 300
 while b"%" not in text and time.monotonic() < end:
     if select.select([terminal], [], [], 1)[0]:
         try:
