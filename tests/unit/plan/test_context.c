@@ -188,8 +188,8 @@ static double calibrated_launch(const char *path, int multiprocessors, unsigned 
   fprintf(f, "# shunt costs 1 here\ncommon launch 4\nrates multiprocessors %d\n", multiprocessors);
   fclose(f);
   current = context;
-  const struct shunt_context *context = shunt_context_make();
-  return context ? context->machine.costs->ours.common.launch : 0;
+  const struct shunt_context *made = shunt_context_make();
+  return made ? made->machine.costs->ours.common.launch : 0;
 }
 
 static void test_calibrated(void)
