@@ -2,9 +2,8 @@
    Zen 3 that did other work besides.
 
    GraphBLAS takes dot products where both operands are by row, merging short rows at next to no
-   cost; where op(B) is by row it adds up rows, at 4 ns a term and 10 ns or more a row of
-   B.  What it takes
-   varies twofold with what the caches hold: the rates are of its fastest products.  */
+   cost; where op(B) is by row it adds up rows, at 4 ns a term and 10 ns or more a row of B.  What
+   it takes varies twofold with what the caches hold: the rates are of its fastest products.  */
 #include "backend/graphblas/masked_cost.h"
 
 #include <math.h>

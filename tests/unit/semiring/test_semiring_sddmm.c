@@ -106,7 +106,7 @@ static int32_t hand_u[] = {1, 2, 3, 4}, hand_v[] = {5, 7, 6, 8};
 static struct shunt_host_sddmm by_hand(int32_t *out)
 {
   return (struct shunt_host_sddmm){
-      .semiring = {SHUNT_PLUS, SHUNT_TIMES, SHUNT_I32},
+      .semiring = {SHUNT_PLUS, SHUNT_TIMES, SHUNT_I32, false},
       .pattern = {.rows = 2,
                   .cols = 2,
                   .vectors = 2,

@@ -141,7 +141,8 @@ static void test_large(void)
   for (int layout = 0; layout < 32; layout++) {
     static const int64_t columns[] = {1, 5, 16, 70};
     const int64_t m = 3000, k = 5000, n = columns[layout / 8];
-    struct shunt_host_spmm p = {.semiring = {SHUNT_PLUS, SHUNT_TIMES, SHUNT_F32}, .threads = 4};
+    struct shunt_host_spmm p = {.semiring = {SHUNT_PLUS, SHUNT_TIMES, SHUNT_F32, false},
+                                .threads = 4};
     do {
       if (p.s.offsets) free_sparse(&p.s);
       p.s = random_sparse(SHUNT_F32, m, k, false);
@@ -169,7 +170,7 @@ static void test_many_rows(void)
   bool good = true;
   for (int i = 0; i < 4; i++) {
     const shunt_type t = types[i & 1];
-    struct shunt_host_spmm p = {.semiring = {SHUNT_PLUS, SHUNT_TIMES, t}, .threads = 3};
+    struct shunt_host_spmm p = {.semiring = {SHUNT_PLUS, SHUNT_TIMES, t, false}, .threads = 3};
     do {
       if (p.s.offsets) free_sparse(&p.s);
       p.s = random_sparse(t, 70000, 400, false);
@@ -197,7 +198,7 @@ static struct shunt_host_spmm by_hand(enum shunt_monoid monoid, enum shunt_multi
                                       int32_t *c, int8_t *present)
 {
   return (struct shunt_host_spmm){
-      .semiring = {monoid, multiplier, SHUNT_I32},
+      .semiring = {monoid, multiplier, SHUNT_I32, false},
       .s = {.rows = 3,
             .cols = 3,
             .vectors = 3,
@@ -255,7 +256,7 @@ static void test_nan(void)
   const float s[] = {1, 2, 1};
   float b[] = {NAN, 4}, c[] = {0, 0};
   const struct shunt_host_spmm p = {
-      .semiring = {SHUNT_MIN, SHUNT_ADD, SHUNT_F32},
+      .semiring = {SHUNT_MIN, SHUNT_ADD, SHUNT_F32, false},
       .s = {.rows = 2,
             .cols = 2,
             .vectors = 2,
