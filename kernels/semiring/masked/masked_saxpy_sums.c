@@ -48,9 +48,9 @@
   static void clear_##NAME(const struct shunt_semiring *by, const uint32_t *k, int64_t n,          \
                            void *sums)                                                             \
   {                                                                                                \
-    const TYPE nothing = by->monoid == SHUNT_MIN   ? (MOST)                                        \
-                         : by->monoid == SHUNT_MAX ? (LEAST)                                       \
-                                                   : (NOTHING);                                    \
+    TYPE nothing = (NOTHING);                                                                      \
+    if (by->monoid == SHUNT_MIN) nothing = (MOST);                                                 \
+    if (by->monoid == SHUNT_MAX) nothing = (LEAST);                                                \
     for (int64_t h = 0; h < n; h++) ((TYPE *)sums)[k[h]] = nothing;                                \
   }
 SUMS(f32, float, float, fminf, fmaxf, -0.0f, NAN, NAN)
