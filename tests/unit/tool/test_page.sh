@@ -311,7 +311,8 @@ else
   check "measured, where there is time for it: 1 %" 'measured 2000 - && json "any(
      d[\"gain\"] == \"measured\" and d[\"samples\"] >= 1 and d[\"saved_us\"] is not None
      for d in a[\"decisions\"])" || { cat object.json; false; }'
-  check "... and not of a call that is the only one" 'measured 1 - && json "a[\"gain\"] == \"estimated\""'
+  check "... and not of a call that is the only one" \
+    'measured 1 - && json "a[\"gain\"] == \"estimated\""'
   check "... nor where GraphBLAS tells what it does" \
     'measured 2000 burble >out && json "a[\"gain\"] == \"estimated\""'
   check "... nor where memory is the program's own" \
