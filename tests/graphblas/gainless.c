@@ -116,26 +116,39 @@ static bool large(const struct products *subject)
   return good;
 }
 
+/* C<mask> = A B of an empty C by both: is it taken as expected, and as the original's? */
+static bool both_ways(const struct products *subject, const struct products *original,
+                      GrB_Type type, GrB_Semiring semiring, GrB_Matrix mask, GrB_Matrix a,
+                      GrB_Matrix b, GrB_Descriptor descriptor, bool taken)
+{
+  GrB_Matrix c[2];
+  GrB_Info info[2];
+  GrB_Index rows, columns;
+  bool was_taken = false;
+  GrB_Matrix_nrows(&rows, mask);
+  GrB_Matrix_ncols(&columns, mask);
+  for (int i = 0; i < 2; i++) {
+    GrB_Matrix_new(&c[i], type, rows, columns);
+    calls_reset();
+    info[i] = (i ? original : subject)->mxm(c[i], mask, NULL, semiring, a, b, descriptor);
+    if (i == 0) was_taken = calls_seen() == 0;
+  }
+  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
+  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
+  return good && was_taken == taken;
+}
+
 /* C<S> = S S' of a symmetric S with about 2 * `entries` a row, as in k-truss. */
 static bool graph(const struct products *subject, const struct products *original, int entries,
                   bool taken)
 {
   const GrB_Index n = 2000;
-  GrB_Matrix s = make_sparse(n, n, entries), c[2];
-  GrB_Info info[2];
-  bool was_taken = false;
+  GrB_Matrix s = make_sparse(n, n, entries);
   GrB_transpose(s, NULL, GrB_PLUS_FP32, s, NULL);
-  for (int i = 0; i < 2; i++) {
-    GrB_Matrix_new(&c[i], GrB_UINT32, n, n);
-    calls_reset();
-    info[i] =
-        (i ? original : subject)->mxm(c[i], s, NULL, GxB_PLUS_PAIR_UINT32, s, s, GrB_DESC_RST1);
-    if (i == 0) was_taken = calls_seen() == 0;
-  }
-  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
-  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
+  const bool good =
+      both_ways(subject, original, GrB_UINT32, GxB_PLUS_PAIR_UINT32, s, s, s, GrB_DESC_RST1, taken);
   GrB_Matrix_free(&s);
-  return good && was_taken == taken;
+  return good;
 }
 
 /* C<L> = L L of a lower triangle with about `entries` / 2 a row, all by row: rows are added up. */
@@ -143,23 +156,14 @@ static bool triangle(const struct products *subject, const struct products *orig
                      GrB_Semiring semiring, GrB_Type type, int entries, bool taken)
 {
   const GrB_Index n = 4000;
-  GrB_Matrix s = make_sparse(n, n, entries), l = NULL, c[2];
-  GrB_Info info[2];
-  bool was_taken = false;
+  GrB_Matrix s = make_sparse(n, n, entries), l = NULL;
   GrB_Matrix_new(&l, type, n, n);
   GrB_Matrix_select_INT64(l, NULL, NULL, GrB_TRIL, s, -1, NULL);
   GrB_Matrix_wait(l, GrB_MATERIALIZE);
-  for (int i = 0; i < 2; i++) {
-    GrB_Matrix_new(&c[i], type, n, n);
-    calls_reset();
-    info[i] = (i ? original : subject)->mxm(c[i], l, NULL, semiring, l, l, GrB_DESC_S);
-    if (i == 0) was_taken = calls_seen() == 0;
-  }
-  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
-  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
+  const bool good = both_ways(subject, original, type, semiring, l, l, l, GrB_DESC_S, taken);
   GrB_Matrix_free(&s);
   GrB_Matrix_free(&l);
-  return good && was_taken == taken;
+  return good;
 }
 
 /* A step of 64 searches: F<!P> = F A, with `entries` in a row of F. */
@@ -167,50 +171,34 @@ static bool steps(const struct products *subject, const struct products *origina
                   bool taken)
 {
   const GrB_Index m = 64, n = 4000;
-  GrB_Matrix f = make_sparse(m, n, entries), a = make_sparse(n, n, 16), c[2];
+  GrB_Matrix f = make_sparse(m, n, entries), a = make_sparse(n, n, 16);
   GrB_Matrix p = make_dense(m, n, GxB_BITMAP, 2);
-  GrB_Info info[2];
-  bool was_taken = false;
-  for (int i = 0; i < 2; i++) {
-    GrB_Matrix_new(&c[i], GrB_BOOL, m, n);
-    calls_reset();
-    info[i] = (i ? original : subject)->mxm(c[i], p, NULL, GxB_ANY_PAIR_BOOL, f, a, GrB_DESC_RSC);
-    if (i == 0) was_taken = calls_seen() == 0;
-  }
-  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
-  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
+  const bool good =
+      both_ways(subject, original, GrB_BOOL, GxB_ANY_PAIR_BOOL, p, f, a, GrB_DESC_RSC, taken);
   GrB_Matrix_free(&f);
   GrB_Matrix_free(&a);
   GrB_Matrix_free(&p);
-  return good && was_taken == taken;
+  return good;
 }
 
 /* One of 64 searches stands at a third of the nodes, and GraphBLAS copies all of the mask. */
 static bool uneven(const struct products *subject, const struct products *original, bool taken)
 {
   const GrB_Index m = 64, n = 20000;
-  GrB_Matrix f = make_sparse(m, n, 4), a = make_sparse(n, n, 8), c[2];
+  GrB_Matrix f = make_sparse(m, n, 4), a = make_sparse(n, n, 8);
   GrB_Matrix p = make_dense(m, n, GxB_BITMAP, 2);
-  GrB_Info info[2];
   int threads;
-  bool was_taken = false;
   for (GrB_Index j = 0; j < n; j += 3) GrB_Matrix_setElement_FP32(f, 1, 0, j);
   GrB_Matrix_wait(f, GrB_MATERIALIZE);
   GxB_Global_Option_get(GxB_GLOBAL_NTHREADS, &threads);
   GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, 2); /* wherever the test runs */
-  for (int i = 0; i < 2; i++) {
-    GrB_Matrix_new(&c[i], GrB_BOOL, m, n);
-    calls_reset();
-    info[i] = (i ? original : subject)->mxm(c[i], p, NULL, GxB_ANY_PAIR_BOOL, f, a, GrB_DESC_RSC);
-    if (i == 0) was_taken = calls_seen() == 0;
-  }
+  const bool good =
+      both_ways(subject, original, GrB_BOOL, GxB_ANY_PAIR_BOOL, p, f, a, GrB_DESC_RSC, taken);
   GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, threads);
-  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
-  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
   GrB_Matrix_free(&f);
   GrB_Matrix_free(&a);
   GrB_Matrix_free(&p);
-  return good && was_taken == taken;
+  return good;
 }
 
 /* C<M> += F A where T is a bitmap without gaps: 7.4.0 may crash on adding a full matrix so. */
