@@ -7,6 +7,8 @@ enum { LAYERS = 8 };
 static const size_t DEVICE = (size_t)85017755648;
 static const struct product small = {.m = 16, .k = 32, .n = 16, .each = 8, .alike = 8};
 
+/* ---- the program's allocations -------------------------------------------------------------- */
+
 /* As the program's own function sees it (backend/cusparse/allocations.c). */
 static bool allocate(size_t bytes)
 {
@@ -77,11 +79,44 @@ static void late(void)
   drop_layers(x);
 }
 
+/* ---- workspaces ----------------------------------------------------------------------------- */
+
+/* x, all but 4 MiB of the device taken before bufferSize is asked, and given back after it. */
+static void make_while_short(struct product *x)
+{
+  struct product first = small;
+  device.total = DEVICE;
+  make(&first); /* the context is there */
+  const size_t most = DEVICE - device.used - ((size_t)4 << 20);
+  EXPECT(device_take(most), "nearly all");
+  make(x);
+  EXPECT(x->buffer_bytes > 768 && x->buffer_bytes < 1 << 20, "%zu bytes are asked for",
+         x->buffer_bytes);
+  for (int i = 0; i < 4; i++) EXPECT(runs_right(x), "call %d is right", i);
+  device_return(most);
+  drop(&first);
+}
+
+/* A buffer from when memory was short is enough for some way. */
+static void small_buffer(void)
+{
+  struct product x = {.m = 16, .k = 32, .n = 128, .each = 8, .alike = 8};
+  make_while_short(&x);
+  for (int i = 0; i < 40; i++) EXPECT(runs_right(&x), "call %d is right", i);
+  EXPECT(ask(&x) == CUSPARSE_STATUS_SUCCESS && x.buffer_bytes < 1 << 20,
+         "no more is asked for, as such buffers are about");
+  for (int i = 0; i < 40; i++) EXPECT(runs_right(&x), "call %d is right", i);
+  EXPECT(library.products == 0, "%d calls reached the original", library.products);
+  drop(&x);
+}
+
 int main(void)
 {
   static const struct setting vector[] = {{"SHUNT_ROUTES", "vector"}, {NULL, NULL}};
+  static const struct setting csr[] = {{"SHUNT_ROUTES", "csr"}, {NULL, NULL}};
   check_case("all of the device, three times", vector, all_of_the_device);
   check_case("what went as memory was short, and the rest", vector, short_first);
   check_case("while work is late", vector, late);
+  check_case("csr with a buffer from when memory was short", csr, small_buffer);
   return check_finish();
 }
