@@ -166,6 +166,14 @@ void device_return(size_t bytes)
   device_unlock(hold);
 }
 
+size_t device_live(void)
+{
+  const hold_t hold = device_lock();
+  const size_t live = device.used - pool.freed - pool.spare;
+  device_unlock(hold);
+  return live;
+}
+
 /* ---- the driver's functions ----------------------------------------------------------------- */
 
 static CUresult allocate(CUdeviceptr *at, size_t bytes, CUmemoryPool from, CUstream stream)

@@ -50,6 +50,8 @@ void device_traced(char letter);
    not there.  And gives them back.  */
 bool device_take(size_t bytes);
 void device_return(size_t bytes);
+/* Bytes that somebody has, without what is free in pools. */
+size_t device_live(void);
 /* What streams, a context and an allocation are found by: as after cudaDeviceReset. */
 void device_new_context(void);
 
