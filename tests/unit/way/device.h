@@ -1,11 +1,10 @@
 /* device.h: a GPU of the test's own, behind the CUDA runtime's functions that Shunt calls.
 
-   Its memory is the host's, so AddressSanitizer watches what is read after it was freed.  Pools keep
-   what was freed, as a GPU's do, until the host has waited for the stream that freed it, and then
-   until they are trimmed.  Its
-   streams work in order: at once, or when the test says so (device.late); a graph keeps what was
-   captured and can be launched.  Kernels are their twins (launchers.c).  What may not be called
-   while a stream is captured fails, and is counted.  */
+   Its memory is the host's, so AddressSanitizer watches what is read after it was freed.  Pools
+   keep what was freed, as a GPU's do, until the host has waited for the stream that freed it, and
+   then until they are trimmed.  Its streams work in order: at once, or when the test says so
+   (device.late); a graph keeps what was captured and can be launched.  Kernels are their twins
+   (launchers.c).  What may not be called while a stream is captured fails, and is counted.  */
 #ifndef WAY_DEVICE_H
 #define WAY_DEVICE_H
 
