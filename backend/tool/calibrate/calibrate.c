@@ -7,13 +7,14 @@
 #include "backend/tool/calibrate/calibrate.h"
 
 static const char help[] =
-    "Usage: shunt calibrate [OPTION]...\n"
-    "Measure what products of made-up matrices take on this GPU, by Shunt's kernels\n"
-    "and by cuSPARSE, and fit the table of costs by which ways are chosen (needs no\n"
-    "files).  Prints how far off the fit is, what the choice by it is worth on\n"
-    "matrices that are left out of it, and which products would go another way.  The\n"
-    "table is left in the user's cache folder, where programs under Shunt on this\n"
-    "machine find it; not if it chooses worse than the built-in one.\n"
+    "Usage: shunt calibrate [OPTION]... [SOURCE]...\n"
+    "Measure what products of made-up matrices, and of each SOURCE (as of shunt\n"
+    "bench: a file, a pattern), take on this GPU, by Shunt's kernels and by cuSPARSE,\n"
+    "and fit the table of costs by which ways are chosen.  Prints how far off the fit\n"
+    "is, what the choice by it is worth on matrices that are left out of it, and which\n"
+    "products would go another way.  The table is left in the user's cache folder,\n"
+    "where programs under Shunt on this machine find it; not if it chooses worse than\n"
+    "the built-in one.\n"
     "\n"
     "      --from FILE          fit to the timings of FILE; needs no GPU\n"
     "      --save-timings FILE  write what was measured, for --from\n"
@@ -163,9 +164,11 @@ static int calibrate(int argc, char **argv)
     }
     if (!parse_option(c, &r)) return EXIT_USAGE;
   }
-  if (optind < argc) return tool_bad_usage("calibrate", "there is nothing to give it");
+  if (optind < argc && r.from) return tool_bad_usage("calibrate", "--from measures no SOURCE");
   if (r.from && r.save) return tool_bad_usage("calibrate", "--from has the timings already");
-  if (!(r.from ? calibrate_read(r.from, &t) : calibrate_measure(r.minutes, &t))) return EXIT_BAD;
+  if (!(r.from ? calibrate_read(r.from, &t)
+               : calibrate_measure(r.minutes, argv + optind, argc - optind, &t)))
+    return EXIT_BAD;
   const bool saved = !r.save || calibrate_save(r.save, &t);
   int status = fit_and_judge(&r, &t);
   if (!saved || fflush(stdout) != 0) status = EXIT_BAD;

@@ -1,7 +1,7 @@
 /* calibrate.h: what the files of `shunt calibrate` share.
 
      calibrate.c        options; what is printed, and in which order
-     measure.c          made-up matrices through the engine of shunt bench (bench/bench.h)
+     measure.c          matrices through the engine of shunt bench (bench/bench.h)
      timings.c          a file of timings, read and written
      lines.c            the lines of a table that timings tell of, and what they multiply
      least_squares.c    non-negative coefficients by least squares (least_squares.h)
@@ -71,8 +71,9 @@ bool calibrate_save(const char *path, const struct calibrate_timings *t);
 struct calibrate_case *calibrate_add(struct calibrate_timings *t, const char *name);
 void calibrate_free(struct calibrate_timings *t);
 
-/* measure.c.  Measures for so many minutes at most; false after a message, with nothing kept. */
-bool calibrate_measure(int minutes, struct calibrate_timings *t);
+/* measure.c.  Measures made-up matrices, then the sources, words of tool_patterns.c or names of
+   files, for so many minutes at most; false after a message, with nothing kept. */
+bool calibrate_measure(int minutes, char **sources, int source_count, struct calibrate_timings *t);
 
 /* ---- lines.c -------------------------------------------------------------------------------- */
 

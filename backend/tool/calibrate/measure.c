@@ -1,4 +1,5 @@
-/* measure.c: made-up matrices through the engine of `shunt bench`, for the ways that are fitted. */
+/* measure.c: matrices, made up and the user's, through the engine of `shunt bench`, for the ways
+   that are fitted. */
 #include <string.h>
 #include <time.h>
 
@@ -99,9 +100,18 @@ static bool measure_steps(const struct bench_step *steps, int count, int minutes
              minutes == 1 ? "" : "s");
   return true;
 }
+
+/* The sources, in the types and at the widths of the made-up matrices. */
+static void of_the_users(struct bench_step *s, char **sources, int count,
+                         const struct bench_options *o)
+{
+  *s = (struct bench_step){.o = *o, .sources = sources, .count = count};
+  s->o.type_count = tool_parse_words("types", "f32,f64,f16", bench_type_words, s->o.types);
+  s->o.n_count = tool_parse_sizes("widths", "8,16,32,64,128,256", 256, s->o.n);
+}
 #endif
 
-bool calibrate_measure(int minutes, struct calibrate_timings *t)
+bool calibrate_measure(int minutes, char **sources, int source_count, struct calibrate_timings *t)
 {
   char why[256] = "";
   *t = (struct calibrate_timings){.count = 0};
@@ -110,16 +120,18 @@ bool calibrate_measure(int minutes, struct calibrate_timings *t)
     return false;
   }
 #ifdef HAVE_CUDA
-  struct bench_step steps[BENCH_STEPS];
+  struct bench_step steps[BENCH_STEPS + 1];
   struct bench_options o = bench_defaults();
   struct bench_machine machine;
   o.quick = true;
   o.ways = "csr,bundle,cusparse-default,cusparse-alg1,cusparse-alg3";
   const int count = bench_suite("calibrate", NULL, &o, steps);
   if (count < 1) return false;
+  of_the_users(&steps[count], sources, source_count, &o);
   bool good = bench_cuda_engine.open(&machine, why, sizeof why);
   if (good) {
-    good = describe_machine(&machine, t) && measure_steps(steps, count, minutes, t);
+    const int all = count + (source_count > 0);
+    good = describe_machine(&machine, t) && measure_steps(steps, all, minutes, t);
     bench_cuda_engine.close();
   } else {
     tool_say("calibrate: nothing can be measured: %s", why);
@@ -128,7 +140,7 @@ bool calibrate_measure(int minutes, struct calibrate_timings *t)
   if (!good) calibrate_free(t);
   return good;
 #else
-  (void)minutes;
+  (void)minutes, (void)sources, (void)source_count;
   return false;
 #endif
 }

@@ -155,7 +155,7 @@ has err "none: "
 expect 1 "a folder" "$SHUNT" calibrate --from "$work"
 
 # ---- usage ----------------------------------------------------------------------------------
-expect 2 "an argument" "$SHUNT" calibrate something
+expect 2 "a matrix beside timings" "$SHUNT" calibrate --from good band:50:2:1
 expect 2 "no minutes" "$SHUNT" calibrate --minutes 0
 expect 2 "too many minutes" "$SHUNT" calibrate --minutes 11
 expect 2 "timings of timings" "$SHUNT" calibrate --from good --save-timings again

@@ -89,7 +89,9 @@ const struct bench_engine bench_cuda_engine = {open_engine, measure_case, close_
 static void test_kept(void)
 {
   struct calibrate_timings t;
-  if (!check(calibrate_measure(10, &t) && opened == 0, "all is measured, and the GPU left")) return;
+  if (!check(calibrate_measure(10, NULL, 0, &t) && opened == 0,
+             "all is measured, and the GPU left"))
+    return;
   check(t.count == 8 && t.matrices == 2 && measured == 8 && drawn == 8, "each case once: %d",
         t.count);
   check(strcmp(t.gpu, "G") == 0 && strcmp(t.signature, "build=1 gpu=G driver=1") == 0 &&
@@ -116,25 +118,44 @@ static void test_kept(void)
   calibrate_free(&t);
 }
 
+/* A source of the user's comes after them, in all types and at all widths. */
+static void test_sources(void)
+{
+  static char *sources[] = {"band:50:2:1"};
+  struct calibrate_timings t;
+  measured = drawn = 0;
+  if (!check(calibrate_measure(10, sources, 1, &t), "a source of the user's")) return;
+  check(t.count == 8 + 18 && t.matrices == 3 && measured == t.count && drawn == t.count,
+        "each case once: %d", t.count);
+  const struct calibrate_case *first = &t.of[8], *last = &t.of[t.count - 1];
+  check(strcmp(t.name[first->matrix], sources[0]) == 0 && first->rows == 50 && first->n == 8 &&
+            last->matrix == first->matrix && last->n == 256,
+        "after the made-up ones, at 8 to 256 columns");
+  calibrate_free(&t);
+}
+
 /* What calibrate_measure leaves where it fails. */
 static bool fails(void)
 {
   struct calibrate_timings t = {.count = 1};
-  return !calibrate_measure(10, &t) && t.count == 0 && !t.of && opened == 0;
+  return !calibrate_measure(10, NULL, 0, &t) && t.count == 0 && !t.of && opened == 0;
 }
 
 int main(void)
 {
   struct calibrate_timings t;
   test_kept();
+  test_sources();
+  measured = 0;
   wrong = true;
-  check(calibrate_measure(10, &t) && t.of[0].us[CALIBRATE_CSR] == 0 &&
+  check(calibrate_measure(10, NULL, 0, &t) && t.of[0].us[CALIBRATE_CSR] == 0 &&
             t.of[0].us[CALIBRATE_DEFAULT] > 0,
         "times of wrong results are not kept");
   calibrate_free(&t);
   wrong = false;
   measured = 0;
-  check(calibrate_measure(-1, &t) && measured == 0 && t.count == 0, "no case once time is up");
+  check(calibrate_measure(-1, NULL, 0, &t) && measured == 0 && t.count == 0,
+        "no case once time is up");
   calibrate_free(&t);
   broken = true;
   check(fails(), "nothing is kept where the device fails");
