@@ -57,9 +57,9 @@ struct shunt_capture shunt_capture_of(cudaStream_t stream)
   return (void)stream, (struct shunt_capture){world.capturing, false};
 }
 int shunt_fault_armed;
-int shunt_fault_count(void)
+int shunt_fault_count(const char *call, const char *file, int line)
 {
-  return 0;
+  return (void)call, (void)file, (void)line, 0;
 }
 shunt_status shunt_device_allocate(void **memory, size_t bytes, cudaMemPool_t pool,
                                    cudaStream_t stream)

@@ -4,6 +4,7 @@
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
 #include "backend/plan/fault.h"
+#include "backend/plan/log.h"
 #include "tests/unit/way/program.h"
 
 static struct product small = {.m = 16, .k = 32, .n = 16, .each = 8, .alike = 8};
@@ -223,6 +224,20 @@ static void live_whole(void)
   const struct life_facts facts = {shunt_faults_seen(), device_live()};
   if (write(facts_pipe[1], &facts, sizeof facts) != sizeof facts) wrong++;
 }
+/* The report names the call that was made to fail. */
+static void named(void)
+{
+  static char text[1 << 16];
+  struct product x = {.m = 16, .k = 32, .n = 16, .each = 8, .alike = 8};
+  shunt_fault_arm(1);
+  make(&x);
+  FILE *report = fmemopen(text, sizeof text, "w");
+  shunt_log_print(report);
+  fclose(report);
+  const char *at = strstr(text, "\n# fault\tcuda");
+  EXPECT(at && strstr(at, ".c:") && strstr(at, ".c:") < strchr(at + 1, '\n'), "it does: %s", text);
+  drop(&x);
+}
 static void failures(const char *routes, const struct product *product, int every)
 {
   const struct setting with[] = {{"SHUNT_ROUTES", routes}, {NULL, NULL}};
@@ -259,6 +274,7 @@ int main(void)
   check_case("captured in the thread's mode", vector, captured_by_thread);
   check_case("captured in the relaxed mode", vector, captured_relaxed);
   check_case("beside another stream's capture", vector, beside_a_capture);
+  check_case("the report names a call that was made to fail", nothing, named);
   const struct product vectors = small;
   failures("vector", &vectors, 1);
   failures("csr", &vectors, 1);
