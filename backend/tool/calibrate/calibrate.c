@@ -68,8 +68,8 @@ static void print_residuals(const struct calibrate_residual *of)
     const struct calibrate_line *l = &calibrate_lines[i];
     others += of[i].cases == 0;
     if (of[i].cases)
-      printf("  %-19s %-5s %4d cases of %2d matrices, %.2f off\n", l->name, l->rate ? l->terms : "",
-             of[i].cases, of[i].matrices, of[i].off);
+      printf("  %-24s %4d cases of %2d matrices, %.2f off\n", l->name, of[i].cases, of[i].matrices,
+             of[i].off);
   }
   if (others)
     printf("  %d more that could be are as built in: fewer than %d matrices tell of each\n", others,
