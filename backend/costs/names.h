@@ -3,7 +3,7 @@
 
    A table (tables/, or a file of the user's) has a line or more for each struct, in any order:
 
-     csr.scattered  start 2.17  entry 2.65  gather 48.2     # what it was fitted to
+     csr.layer      start 1.92  entry 1.48  gather 53.1     # what it was fitted to
      |              |     us
      line           name
 
