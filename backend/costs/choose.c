@@ -32,6 +32,44 @@ static void carry(struct shunt_cost_table *t, const struct shunt_coefficients *l
     *shunt_coefficient_in(t, &list->of[i], original) *= factor_of(f, list->of[i].kind);
 }
 
+static void carry_all(struct shunt_cost_table *t, const struct factors *f)
+{
+  struct shunt_rates *r = &t->ours.rates;
+  carry(t, &shunt_coefficients_ours, 0, f);
+  for (int i = 0; i < SHUNT_MOST_ORIGINALS && t->cusparse[i]; i++)
+    carry(t, &shunt_coefficients_original, i, f);
+  r->copy /= f->copy, r->near /= f->near, r->far /= f->far, r->tensor /= f->tensor;
+}
+
+/* ---- lines that a table has ----------------------------------------------------------------- */
+
+/* Puts the lines that *from has, those with a number that is not 0, in the place of those of *t. */
+static void take_lines(struct shunt_cost_table *t, int to, const struct shunt_cost_table *from,
+                       int original, const struct shunt_coefficients *list)
+{
+  struct shunt_cost_table known = *from;
+  for (size_t first = 0, i; first < list->count; first = i) {
+    bool has = false;
+    for (i = first; i < list->count && strcmp(list->of[i].line, list->of[first].line) == 0; i++)
+      has = has || *shunt_coefficient_in(&known, &list->of[i], original) != 0;
+    for (size_t c = first; has && c < i; c++)
+      *shunt_coefficient_in(t, &list->of[c], to) =
+          *shunt_coefficient_in(&known, &list->of[c], original);
+  }
+}
+
+/* Versions that *t does not have are none that *from was fitted to. */
+static void take_all_lines(struct shunt_cost_table *t, const struct shunt_cost_table *from)
+{
+  take_lines(t, 0, from, 0, &shunt_coefficients_ours);
+  for (int i = 0; i < SHUNT_MOST_ORIGINALS && from->cusparse[i]; i++)
+    for (int to = 0; to < SHUNT_MOST_ORIGINALS && t->cusparse[to]; to++)
+      if (t->cusparse[to] == from->cusparse[i])
+        take_lines(t, to, from, i, &shunt_coefficients_original);
+}
+
+/* ---- which table ---------------------------------------------------------------------------- */
+
 static bool is_fitted(const struct shunt_cost_table *t)
 {
   return t->ours.common.launch > 0;
@@ -68,22 +106,24 @@ static const struct shunt_cost_table *nearest(const struct shunt_cost_table *to)
 void shunt_costs_choose(const char *gpu, int multiprocessors, struct shunt_cost_table *out)
 {
   const struct shunt_cost_table *of = named(gpu), *from = of && is_fitted(of) ? of : nearest(of);
-  const struct shunt_rates *rates = of ? &of->ours.rates : &from->ours.rates;
   *out = *from;
-  if (multiprocessors <= 0 || (of == from && multiprocessors == (int)rates->multiprocessors))
-    return;
-  const double part = rates->multiprocessors / multiprocessors;
-  const struct shunt_rates *known = &from->ours.rates;
-  const struct factors f = {known->copy / rates->copy * part, known->near / rates->near * part,
-                            known->far / rates->far * part, known->tensor / rates->tensor * part};
-  carry(out, &shunt_coefficients_ours, 0, &f);
-  for (int i = 0; i < SHUNT_MOST_ORIGINALS && out->cusparse[i]; i++)
-    carry(out, &shunt_coefficients_original, i, &f);
-  out->ours.rates =
-      (struct shunt_rates){multiprocessors, known->copy / f.copy, known->near / f.near,
-                           known->far / f.far, known->tensor / f.tensor};
-  snprintf(out->from, sizeof out->from, "carried over to %.60s by %s", gpu ? gpu : "this GPU",
-           of ? "its rates" : "multiprocessors");
+  if (of && of != from) {
+    const struct shunt_rates *known = &from->ours.rates, *here = &of->ours.rates;
+    const struct factors f = {known->copy / here->copy, known->near / here->near,
+                              known->far / here->far, known->tensor / here->tensor};
+    carry_all(out, &f);
+    take_all_lines(out, of);
+    memcpy(out->gpu, of->gpu, sizeof out->gpu);
+    snprintf(out->from, sizeof out->from, "built in, by the rates of %.40s where it was not measured",
+             from->gpu);
+  }
+  const double full = out->ours.rates.multiprocessors;
+  if (multiprocessors <= 0 || (of && multiprocessors == (int)full)) return;
+  const double part = full / multiprocessors;
+  carry_all(out, &(struct factors){part, part, part, part});
+  out->ours.rates.multiprocessors = multiprocessors;
+  snprintf(out->from, sizeof out->from, "carried over to %.60s by multiprocessors",
+           gpu ? gpu : "this GPU");
 }
 
 const struct shunt_original_costs *shunt_costs_of_original(const struct shunt_cost_table *t,

@@ -95,8 +95,8 @@ struct shunt_scattered_sddmm_costs {
 };
 
 struct shunt_csr_costs {
-  struct shunt_fit_costs scattered, scattered_half; /* one entry in 64 or fewer; of 2-byte types */
-  struct shunt_fit_costs layer, layer_half;         /* the others */
+  struct shunt_fit_costs scattered[SHUNT_BLOCK_TYPES]; /* one entry in 64 or fewer */
+  struct shunt_fit_costs layer, layer_half; /* the others, by the longest row; of 2-byte types */
   struct shunt_sddmm_costs sddmm, sddmm_half;       /* of layers; of 2-byte types; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
   double alike;        /* share of that where rows of the same columns are taken together */
@@ -225,13 +225,14 @@ enum { SHUNT_LAYER_TYPES = 5 }; /* 2-byte types, f32, f64, c32, c64 */
 struct shunt_original_costs {
   double off, preprocessed_off, layer_off, sddmm_off;
   struct shunt_fit_costs narrow, wide;    /* the default; up to 128 bytes of a row of B, beyond */
+  struct shunt_fit_costs half;            /* the same of 2-byte types, which 12.7 has kernels for */
   double c64;                             /* how many times as long, beside its bytes */
   struct shunt_fit_costs alg1, alg1_half; /* CSR_ALG1, preprocessed; of 2-byte types */
   struct shunt_fit_costs alg3[SHUNT_BLOCK_TYPES];
-  double layer_start;                   /* us; more than one entry in 64: FLOP per us, */
-  double layer[SHUNT_LAYER_TYPES];      /* by the default, */
-  double layer_alg1[SHUNT_LAYER_TYPES]; /* CSR_ALG1, as slow after preprocess, */
-  double layer_alg3[SHUNT_LAYER_TYPES]; /* and CSR_ALG3, preprocessed */
+  /* More than one entry in 64, preprocessed also long rows: here `longest`, `beyond` and `huge` count
+     all of the longest row, since rows are alike and each is one team's.  */
+  struct shunt_fit_costs layer[SHUNT_LAYER_TYPES];
+  struct shunt_fit_costs layer_alg1[SHUNT_LAYER_TYPES], layer_alg3[SHUNT_LAYER_TYPES];
   double sddmm_layer_start;             /* us */
   double sddmm_layer, sddmm_layer_f16;  /* FLOP per us; */
   double sddmm_layer_f16_by_rows;       /* where B is stored by rows */

@@ -1,5 +1,8 @@
 # backend/costs: what things take, as tables of numbers by GPU and version of cuSPARSE.
-COST_TABLES = %D%/tables/h100.costs %D%/tables/h200.costs %D%/tables/h200-cusparse-12.6.costs
+COST_TABLES = %D%/tables/h100.costs %D%/tables/h100-cusparse-12.6.costs \
+  %D%/tables/h100-cusparse-12.7.costs %D%/tables/h100-cusparse-12.9.costs \
+  %D%/tables/h200.costs %D%/tables/h200-cusparse-12.6.costs \
+  %D%/tables/h200-cusparse-12.7.costs %D%/tables/h200-cusparse-12.9.costs
 COST_TABLE_SOURCES = %D%/choose.c %D%/find.c %D%/names.c %D%/read.c
 COST_BUILT_IN = %D%/built_in.c
 EXTRA_DIST += $(COST_TABLES) %D%/make_built_in.awk

@@ -29,22 +29,23 @@ struct shunt_machine {
 /* ---- built in ------------------------------------------------------------------------------- */
 
 extern const struct shunt_cost_table shunt_costs_h200, shunt_costs_h100;
-/* All of them, then NULL.  Those without a time for a launch have rates alone. */
+/* All of them, then NULL.  Those without a time for a launch have rates, and the lines that were
+   fitted there. */
 extern const struct shunt_cost_table *const shunt_costs_built_in[];
 
 /* ---- choose.c ------------------------------------------------------------------------------- */
 
 /* Fills *out for a GPU of this name with so many multiprocessors: with the table that was fitted to
-   it; else with the nearest one, carried over by the rates of both.  A GPU whose rates are not
-   known is taken for a part, or a multiple, of the nearest, by its multiprocessors.  gpu NULL: not
-   known.  */
+   it; else with the nearest one, carried over by the rates of both, but for the lines that its own
+   table has.  A GPU whose rates are not known is taken for a part, or a multiple, of the nearest,
+   by its multiprocessors.  gpu NULL: not known.  */
 void shunt_costs_choose(const char *gpu, int multiprocessors, struct shunt_cost_table *out);
 
 /* The table of cuSPARSE 12.6 (126), or of the version next to it; 0: not known, the first. */
 const struct shunt_original_costs *shunt_costs_of_original(const struct shunt_cost_table *t,
                                                            int cusparse);
 
-/* "NVIDIA H200, cuSPARSE 12.6; built in" */
+/* "NVIDIA H200, cuSPARSE 12.6, 12.7, 12.9; built in" */
 enum { SHUNT_COSTS_TEXT = 256 };
 void shunt_costs_describe(const struct shunt_cost_table *t, char text[SHUNT_COSTS_TEXT]);
 

@@ -2,8 +2,9 @@
 #
 #   awk -f make_built_in.awk names.h tables/*.costs >built_in.c
 #
-# A table's file is NAME.costs; NAME-cusparse-X.Y.costs adds to it what cuSPARSE takes there.  A name
-# that names.h does not have, a coefficient that is named twice, or a number that is none ends it.
+# A table's file is NAME.costs; NAME-cusparse-X.Y.costs adds to it what cuSPARSE takes there; lines
+# that a second version lacks are those of the table's first.  A name that names.h does not have, a
+# coefficient that is named twice, or a number that is none ends it.
 
 function fail(why)
 {
@@ -60,11 +61,29 @@ $1 == "cusparse" {
     if (!(($1, $i) in place)) fail("there is no " $1 " " $i)
     where = place[$1, $i]
     if (where ~ /^original/ && version < 0) fail("no version before " $1)
+    if (where ~ /^original/) has[table, version, $1] = 1
+    if (where ~ /^original/ && version == 0) {
+      first = firsts[table]++
+      first_line[table, first] = $1
+      first_where[table, first] = where
+      first_number[table, first] = $(i + 1)
+    }
     sub(/^original\[0\]/, "original[" version "]", where)
     if ((table, where) in seen) fail($1 " " $i " stands there twice")
     if ($(i + 1) !~ /^[0-9]+(\.[0-9]+)?(e-?[0-9]+)?$/) fail($(i + 1) " is no number")
     seen[table, where] = 1
+    if ($1 == "common") is_whole[table] = 1
     text[table] = text[table] "    ." where " = " $(i + 1) ",\n"
+  }
+}
+
+function inherit(table, version, i, where)
+{
+  for (i = 0; i < firsts[table]; i++) {
+    if ((table, version, first_line[table, i]) in has) continue
+    where = first_where[table, i]
+    sub(/^original\[0\]/, "original[" version "]", where)
+    text[table] = text[table] "    ." where " = " first_number[table, i] ",\n"
   }
 }
 
@@ -74,6 +93,7 @@ END {
   print "#include \"backend/costs/machine.h\"\n"
   for (t = 1; t <= tables; t++) {
     table = order[t]
+    for (v = 1; is_whole[table] && v < versions[table]; v++) inherit(table, v)
     print "const struct shunt_cost_table shunt_costs_" table " = {"
     print "    .gpu = \"" gpu[table] "\",\n    .from = \"built in\","
     printf "%s};\n\n", text[table]

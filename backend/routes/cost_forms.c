@@ -56,6 +56,11 @@ double shunt_cost_excess(const struct shunt_csr *a, const struct shunt_profile *
   return f ? shunt_larger((double)f->longest_row - mean, 0) : mean;
 }
 
+double shunt_cost_longest(const struct shunt_csr *a, const struct shunt_profile *f)
+{
+  return f ? (double)f->longest_row : (double)a->nnz / (double)(a->rows + 1);
+}
+
 /* ---- SpMM ------------------------------------------------------------------------------- */
 
 double shunt_cost_fitted(const struct shunt_fit_costs *c, const struct shunt_spmm *p,

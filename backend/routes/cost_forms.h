@@ -41,6 +41,9 @@ static inline bool shunt_cost_scattered(const struct shunt_csr *a)
 /* How much longer the longest row is than the mean; f NULL: as much again. */
 double shunt_cost_excess(const struct shunt_csr *a, const struct shunt_profile *f);
 
+/* The longest row itself; f NULL: as long as the mean. */
+double shunt_cost_longest(const struct shunt_csr *a, const struct shunt_profile *f);
+
 /* SpMM of the form of struct shunt_fit_costs.  `gathered`: rows of B; `late`: of those that one
    team gathers, how many others do not have. */
 double shunt_cost_fitted(const struct shunt_fit_costs *c, const struct shunt_spmm *p,

@@ -9,13 +9,13 @@ static const struct shunt_csr_costs *of(const struct shunt_machine *m)
 double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
                       const struct shunt_machine *m)
 {
-  const bool half = shunt_cost_is_half(p);
-  const struct shunt_fit_costs *c = shunt_cost_scattered(&p->a)
-                                        ? half ? &of(m)->scattered_half : &of(m)->scattered
-                                    : half ? &of(m)->layer_half
-                                           : &of(m)->layer;
+  const bool scattered = shunt_cost_scattered(&p->a);
+  const struct shunt_fit_costs *c = scattered ? &of(m)->scattered[shunt_cost_block_type(p->b.type)]
+                                    : shunt_cost_is_half(p) ? &of(m)->layer_half
+                                                            : &of(m)->layer;
+  const double late = scattered ? shunt_cost_excess(&p->a, f) : shunt_cost_longest(&p->a, f);
   return (p->b.type == SHUNT_C64 ? of(m)->c64 : 1) *
-             shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_excess(&p->a, f), m) +
+             shunt_cost_fitted(c, p, (double)p->a.nnz, late, m) +
          shunt_cost_copy_of_b(p, m);
 }
 

@@ -7,17 +7,32 @@ static int layer_type(shunt_type t)
   return shunt_cost_block_type(t);
 }
 
-/* Per us, multiplications and additions of elements. */
-static double layer_rate(const struct shunt_problem *p, const struct shunt_original_costs *t)
+static const struct shunt_fit_costs *layer_fit(const struct shunt_problem *p,
+                                               const struct shunt_original_costs *t)
 {
   const int type = layer_type(p->spmm.a.value_type);
-  if (p->algorithm == SHUNT_CSR_ALG1) return t->layer_alg1[type];
-  return (p->algorithm == SHUNT_CSR_ALG3 ? t->layer_alg3 : t->layer)[type];
+  if (p->algorithm == SHUNT_CSR_ALG1) return &t->layer_alg1[type];
+  return p->algorithm == SHUNT_CSR_ALG3 ? &t->layer_alg3[type] : &t->layer[type];
 }
 
 static bool is_preprocessed(const struct shunt_problem *p)
 {
   return p->algorithm == SHUNT_CSR_ALG1 || p->algorithm == SHUNT_CSR_ALG3;
+}
+
+/* Short rows of a layer take after preprocess what those of scattered matrices do. */
+static bool is_layer(const struct shunt_problem *p)
+{
+  enum { LEAST_MEAN_ROW = 64 };
+  const struct shunt_csr *a = &p->spmm.a;
+  return !shunt_cost_scattered(a) && (!is_preprocessed(p) || a->nnz >= LEAST_MEAN_ROW * a->rows);
+}
+
+static double layer(const struct shunt_problem *p, const struct shunt_profile *f,
+                    const struct shunt_original_costs *t, const struct shunt_machine *m)
+{
+  const struct shunt_csr *a = &p->spmm.a;
+  return shunt_cost_fitted(layer_fit(p, t), &p->spmm, (double)a->nnz, shunt_cost_longest(a, f), m);
 }
 
 static double sddmm_layer_rate(const struct shunt_sddmm *p, const struct shunt_original_costs *t)
@@ -65,9 +80,10 @@ static const struct shunt_fit_costs *fit_of(const struct shunt_problem *p,
 {
   const struct shunt_dense *b = &p->spmm.b;
   const bool narrow = (double)b->cols * (double)shunt_type_size(b->type) <= 128;
-  if (p->algorithm == SHUNT_CSR_ALG1)
-    return shunt_cost_is_half(&p->spmm) ? &t->alg1_half : &t->alg1;
+  const bool half = shunt_cost_is_half(&p->spmm);
+  if (p->algorithm == SHUNT_CSR_ALG1) return half ? &t->alg1_half : &t->alg1;
   if (p->algorithm == SHUNT_CSR_ALG3) return &t->alg3[shunt_cost_block_type(b->type)];
+  if (half) return &t->half;
   return narrow ? &t->narrow : &t->wide;
 }
 
@@ -78,12 +94,10 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
   const struct shunt_csr *sparse = shunt_problem_sparse(p);
   if (p->op == SHUNT_SDDMM) return sddmm(&p->sddmm, f, t);
   if (shunt_problem_in_blocks(p)) return blocks(p, t);
-  if (shunt_cost_scattered(sparse))
-    return (sparse->value_type == SHUNT_C64 ? t->c64 : 1) *
-           shunt_cost_fitted(fit_of(p, t), &p->spmm, (double)sparse->nnz,
-                             shunt_cost_excess(sparse, f), m);
-  double flop = 2.0 * (double)sparse->nnz * (double)p->spmm.c.cols;
-  return t->layer_start + flop / layer_rate(p, t);
+  if (is_layer(p)) return layer(p, f, t, m);
+  return (sparse->value_type == SHUNT_C64 ? t->c64 : 1) *
+         shunt_cost_fitted(fit_of(p, t), &p->spmm, (double)sparse->nnz,
+                           shunt_cost_excess(sparse, f), m);
 }
 
 double shunt_cost_original_off(const struct shunt_problem *p, const struct shunt_machine *m)

@@ -77,14 +77,14 @@ bool calibrate_measure(int minutes, char **sources, int source_count, struct cal
 
 /* ---- lines.c -------------------------------------------------------------------------------- */
 
-enum { CALIBRATE_LINES = 22, CALIBRATE_TERMS = 10 };
+enum { CALIBRATE_LINES = 24, CALIBRATE_TERMS = 10 };
 
 /* What is fitted together: terms of a line of a table. */
 struct calibrate_line {
   const char *name;
   enum calibrate_way way;
-  const char *terms; /* of struct shunt_fit_costs, `start` is the first; else a rate */
-  bool rate;         /* per us: its reciprocal is fitted */
+  const char *terms; /* of struct shunt_fit_costs, `start` is the first */
+  bool layers;       /* of cuSPARSE's */
 };
 extern const struct calibrate_line calibrate_lines[CALIBRATE_LINES];
 

@@ -2,7 +2,8 @@
 
    A line is fitted by the least relative error, no coefficient below 0, and `start` not below three
    quarters of the least time that it is fitted to: else it would go to 0 where few products are
-   short.  The coefficients that the base has play no part.  */
+   short.  Of cuSPARSE's on layers some are very short, and few matrices tell: there it is free.  The
+   coefficients that the base has play no part.  */
 #include <math.h>
 #include <stdlib.h>
 
@@ -89,11 +90,11 @@ void calibrate_fit_lines(const struct calibrate_fit *fit, int without, struct sh
   for (int line = 0; line < CALIBRATE_LINES; line++) {
     struct part sum;
     double *place[CALIBRATE_TERMS], c[CALIBRATE_TERMS];
-    const bool rate = calibrate_lines[line].rate;
     if (gather(fit, line, without, &sum) < CALIBRATE_LEAST_MATRICES) continue;
     const int count = calibrate_places(line, out, place);
-    least_squares_solve(&sum.equations, count, rate ? 0 : floor_share * sum.least, c);
-    if (!rate || c[0] > 0) calibrate_put(line, out, c);
+    const double floor = calibrate_lines[line].layers ? 0 : floor_share * sum.least;
+    least_squares_solve(&sum.equations, count, floor, c);
+    calibrate_put(line, out, c);
   }
 }
 
@@ -131,7 +132,7 @@ void calibrate_residuals(const struct calibrate_fit *fit, struct shunt_cost_tabl
       if (line < 0) continue;
       const double off = log(calibrate_estimate(fit->timings, c, way, t) / c->us[way]);
       note(&line_off[line], off);
-      const bool layers = calibrate_lines[line].rate;
+      const bool layers = calibrate_lines[line].layers;
       if (way == CALIBRATE_DEFAULT && c->type != SHUNT_F16 && layers) note(&layer, off);
       if (way == CALIBRATE_DEFAULT && !layers) note(&usual, off);
       if ((way == CALIBRATE_ALG1 || way == CALIBRATE_ALG3) && !layers) note(&preprocessed, off);

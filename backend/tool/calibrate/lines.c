@@ -10,40 +10,41 @@
 #include "backend/routes/costs.h"
 #include "backend/tool/calibrate/calibrate.h"
 
-#define OF_CSR "start entry gather written longest beyond"
+#define OF_CSR "start entry gather written longest beyond far"
 #define OF_BUNDLE "start entry gather written row list longest beyond"
 #define OF_DEFAULT "start entry gather written row longest beyond far"
 #define OF_ALG1 "start gather written row longest beyond huge"
 #define OF_ALG3 "start entry gather written row longest beyond huge far"
+#define OF_LAYER "start entry gather written longest"
 
 const char *const calibrate_way_words[CALIBRATE_WAYS] = {"default", "alg1", "alg3", "csr",
                                                          "bundle"};
 
 #define LAYERS(name, way)                                                                          \
-  {name, way, "half", true}, {name, way, "f32", true},                                             \
+  {name ".half", way, OF_LAYER, true}, {name ".f32", way, OF_LAYER, true},                         \
   {                                                                                                \
-    name, way, "f64", true                                                                         \
+    name ".f64", way, OF_LAYER, true                                                               \
   }
 
 const struct calibrate_line calibrate_lines[CALIBRATE_LINES] = {
-    {"csr.scattered", CALIBRATE_CSR, OF_CSR, false},
     {"csr.scattered_half", CALIBRATE_CSR, OF_CSR, false},
-    {"csr.layer", CALIBRATE_CSR, OF_CSR, false},
-    {"csr.layer_half", CALIBRATE_CSR, OF_CSR, false},
+    {"csr.scattered_f32", CALIBRATE_CSR, OF_CSR, false},
+    {"csr.scattered_f64", CALIBRATE_CSR, OF_CSR, false},
+    {"csr.layer", CALIBRATE_CSR, OF_LAYER, false},
+    {"csr.layer_half", CALIBRATE_CSR, OF_LAYER, false},
     {"bundle.f32", CALIBRATE_BUNDLE, OF_BUNDLE, false},
     {"bundle.f64", CALIBRATE_BUNDLE, OF_BUNDLE, false},
     {"original.narrow", CALIBRATE_DEFAULT, OF_DEFAULT, false},
     {"original.wide", CALIBRATE_DEFAULT, OF_DEFAULT, false},
+    {"original.half", CALIBRATE_DEFAULT, OF_ALG3, false},
     {"original.alg1", CALIBRATE_ALG1, OF_ALG1, false},
-    {"original.alg1_half", CALIBRATE_ALG1, OF_ALG1, false},
+    {"original.alg1_half", CALIBRATE_ALG1, OF_ALG3, false},
     {"original.alg3_half", CALIBRATE_ALG3, OF_ALG3, false},
     {"original.alg3_f32", CALIBRATE_ALG3, OF_ALG3, false},
     {"original.alg3_f64", CALIBRATE_ALG3, OF_ALG3, false},
     LAYERS("original.layer", CALIBRATE_DEFAULT),
     LAYERS("original.layer_alg1", CALIBRATE_ALG1),
     LAYERS("original.layer_alg3", CALIBRATE_ALG3)};
-
-static const double fastest = 1e300; /* a rate at which nothing takes any time */
 
 /* ---- coefficients --------------------------------------------------------------------------- */
 
@@ -79,9 +80,7 @@ static void clear(int line, struct shunt_cost_table *t)
   const struct calibrate_line *l = &calibrate_lines[line];
   const struct shunt_coefficients *list = list_of(line);
   for (size_t i = 0; i < list->count; i++)
-    if (strcmp(list->of[i].line, l->name) == 0 &&
-        (!l->rate || strcmp(list->of[i].name, l->terms) == 0))
-      *shunt_coefficient_in(t, &list->of[i], 0) = l->rate ? fastest : 0;
+    if (strcmp(list->of[i].line, l->name) == 0) *shunt_coefficient_in(t, &list->of[i], 0) = 0;
 }
 
 void calibrate_put(int line, struct shunt_cost_table *t, const double c[CALIBRATE_TERMS])
@@ -89,7 +88,7 @@ void calibrate_put(int line, struct shunt_cost_table *t, const double c[CALIBRAT
   double *place[CALIBRATE_TERMS];
   const int count = calibrate_places(line, t, place);
   clear(line, t);
-  for (int i = 0; i < count; i++) *place[i] = calibrate_lines[line].rate ? 1 / c[i] : c[i];
+  for (int i = 0; i < count; i++) *place[i] = c[i];
 }
 
 /* ---- estimates ------------------------------------------------------------------------------ */

@@ -28,8 +28,7 @@ static void print_residuals(FILE *to, const struct calibrate_table *t, const cha
     const struct calibrate_line *l = &calibrate_lines[i];
     const struct calibrate_residual *r = &t->residual[i];
     if (strcmp(l->name, name) != 0 || !r->cases) continue;
-    fprintf(to, "# %s%s%d cases of %d matrices, %.2f off.\n", l->rate ? l->terms : "",
-            l->rate ? ": " : "", r->cases, r->matrices, r->off);
+    fprintf(to, "# %d cases of %d matrices, %.2f off.\n", r->cases, r->matrices, r->off);
   }
 }
 

@@ -142,7 +142,7 @@ static void test_known_table(double noise, double most, double off)
   calibrate_residuals(fit, &fitted, residual);
   const double difference = largest_difference(&t, &fitted, &known);
   check(difference < most, "the table comes back: an estimate is %.4f off at most", difference);
-  const double written = fitted.ours.csr.scattered.written / known.ours.csr.scattered.written;
+  const double written = fitted.ours.csr.scattered[1].written / known.ours.csr.scattered[1].written;
   check(fabs(log(written)) < most, "so does what C takes in csr: %.4f of it", written);
   for (int i = 0; i < CALIBRATE_LINES; i++)
     check(residual[i].cases > 100 && residual[i].off >= 1 && residual[i].off < off,
@@ -240,6 +240,7 @@ static void test_versions(void)
   struct shunt_cost_table t = shunt_costs_h200;
   calibrate_put_version_first(&t, 126);
   check(memcmp(&t, &shunt_costs_h200, sizeof t) == 0, "a version that is the first stays");
+  t.cusparse[1] = t.cusparse[2] = 0;
   calibrate_put_version_first(&t, 129);
   t.original[0].wide.start = 7;
   check(t.cusparse[0] == 129 && t.cusparse[1] == 126 && t.cusparse[2] == 0 &&

@@ -38,13 +38,43 @@ static void test_carried_by_rates(void)
   const double slower = of->rates.copy / shunt_costs_h100.ours.rates.copy;
   check(slower > 1.3 && slower < 1.5, "an H100's memory is the slower one (%.2f)", slower);
   check(near(here->common.stream, of->common.stream / slower), "a copy takes so much longer");
-  check(near(here->csr.scattered.written, of->csr.scattered.written * slower), "and to write C");
-  check(here->csr.scattered.gather == of->csr.scattered.gather, "gathering out of L2 does not");
-  check(here->dense.half == of->dense.half && here->csr.scattered.start == of->csr.scattered.start,
+  check(near(here->vector.wide.written, of->vector.wide.written * slower), "and to write C");
+  check(here->vector.wide.gather == of->vector.wide.gather, "gathering out of L2 does not");
+  check(here->dense.half == of->dense.half && here->vector.wide.start == of->vector.wide.start,
         "nor tensor cores, nor what waits");
-  check(near(t.original[0].wide.far, shunt_costs_h200.original[0].wide.far * of->rates.far /
-                                         shunt_costs_h100.ours.rates.far),
+  check(near(t.original[0].by_columns[1].of_a,
+             shunt_costs_h200.original[0].by_columns[1].of_a * slower),
         "cuSPARSE's are carried over, too");
+}
+
+/* What was fitted to an H100 itself is taken as it is, by lines, for each version. */
+static void test_fitted_in_part(void)
+{
+  const struct shunt_cost_table *own = &shunt_costs_h100;
+  shunt_costs_choose("NVIDIA H100 80GB HBM3", 132, &t);
+  check(memcmp(&t.ours.csr.scattered, &own->ours.csr.scattered, sizeof t.ours.csr.scattered) == 0 &&
+            memcmp(&t.ours.rates, &own->ours.rates, sizeof t.ours.rates) == 0,
+        "an H100 has lines of its own");
+  for (int i = 0; i < 3; i++)
+    check(t.cusparse[i] == own->cusparse[i] && t.cusparse[i] == shunt_costs_h200.cusparse[i] &&
+              memcmp(t.original[i].alg3, own->original[i].alg3, sizeof t.original[i].alg3) == 0,
+          "and of cuSPARSE %d", t.cusparse[i]);
+  const double half = t.original[0].half.entry, f32 = t.ours.csr.scattered[1].gather;
+  check(own->original[0].half.entry == 0 && half == shunt_costs_h200.original[0].half.entry,
+        "but what 12.6 refuses there");
+  shunt_costs_choose("NVIDIA H100 80GB HBM3", 66, &t);
+  check(near(t.ours.csr.scattered[1].gather, 2 * f32), "half of it takes twice as long");
+}
+
+/* Lines that a version's table does not have are the first version's. */
+static void test_versions(void)
+{
+  const struct shunt_original_costs *o = shunt_costs_h200.original;
+  check(shunt_costs_h200.cusparse[1] == 127 && shunt_costs_h200.cusparse[2] == 129, "three versions");
+  check(memcmp(o[0].bsr, o[1].bsr, sizeof o[0].bsr) == 0 && o[2].sddmm_start == o[0].sddmm_start &&
+            o[0].bsr[0][0].rate > 0,
+        "of which the newer ones have what was timed anew");
+  check(o[2].alg3[1].gather != o[0].alg3[1].gather, "and that is another");
 }
 
 /* Part of a GPU, and one that nobody knows, go by their multiprocessors. */
@@ -68,10 +98,15 @@ static void test_described(void)
   char text[SHUNT_COSTS_TEXT];
   shunt_costs_choose("NVIDIA H200", 132, &t);
   shunt_costs_describe(&t, text);
-  check(strcmp(text, "NVIDIA H200, cuSPARSE 12.6; built in") == 0, "%s", text);
+  check(strcmp(text, "NVIDIA H200, cuSPARSE 12.6, 12.7, 12.9; built in") == 0, "%s", text);
   shunt_costs_choose("NVIDIA H100 80GB HBM3", 132, &t);
   shunt_costs_describe(&t, text);
-  check(strstr(text, "carried over to NVIDIA H100 80GB HBM3 by its rates") != NULL, "%s", text);
+  check(strcmp(text, "NVIDIA H100 80GB HBM3, cuSPARSE 12.6, 12.7, 12.9; built in, by the rates of "
+                     "NVIDIA H200 where it was not measured") == 0,
+        "%s", text);
+  shunt_costs_choose("NVIDIA H100 80GB HBM3", 66, &t);
+  shunt_costs_describe(&t, text);
+  check(strstr(text, "carried over to NVIDIA H100 80GB HBM3 by multiprocessors") != NULL, "%s", text);
 }
 
 /* ---- a user's file -------------------------------------------------------------------------- */
@@ -89,7 +124,7 @@ static void test_whole_file(void)
 {
   const char *why = read_text(HEAD "# mine\n\ncommon launch 2.5  batch_host 9 # both\n"
                                    "csr.layer  start 1e-1\ncusparse 12.9\noriginal.wide start 7\n"
-                                   "cusparse 12.7\noriginal.layer c64 1e5\n");
+                                   "cusparse 12.7\noriginal.layer.c64 gather 1e5\n");
   check(!why, "a whole file counts (%s)", why ? why : "");
   check(t.ours.common.launch == 2.5 && t.ours.common.batch_host == 9 &&
             t.ours.csr.layer.start == 0.1,
@@ -98,9 +133,9 @@ static void test_whole_file(void)
   check(t.cusparse[0] == 129 && t.cusparse[1] == 127 && t.cusparse[2] == 0,
         "its versions are those that count");
   const struct shunt_original_costs *of = shunt_costs_of_original(&t, 129);
-  check(of->wide.start == 7 && of->wide.entry == shunt_costs_h200.original[0].wide.entry,
+  check(of->wide.start == 7 && of->wide.entry == shunt_costs_h200.original[2].wide.entry,
         "each begins with what is nearest");
-  check(shunt_costs_of_original(&t, 127)->layer[4] == 1e5, "numbers of a type are found");
+  check(shunt_costs_of_original(&t, 127)->layer[4].gather == 1e5, "numbers of a type are found");
   check(shunt_costs_of_original(&t, 126) == shunt_costs_of_original(&t, 127) &&
             shunt_costs_of_original(&t, 131) == of,
         "another version takes the nearest");
@@ -269,6 +304,8 @@ int main(void)
 {
   test_its_own();
   test_carried_by_rates();
+  test_fitted_in_part();
+  test_versions();
   test_carried_by_multiprocessors();
   test_described();
   test_whole_file();
