@@ -200,7 +200,7 @@ static void free_choice(struct shunt_cublaslt *lt, struct choice *c)
   free(c);
 }
 
-#define LT(call) ((shunt_fault() ? CUBLAS_STATUS_INTERNAL_ERROR : (call)) == CUBLAS_STATUS_SUCCESS)
+#define LT(call) (SHUNT_TRY_OR(CUBLAS_STATUS_INTERNAL_ERROR, call) == CUBLAS_STATUS_SUCCESS)
 
 static bool describe(struct shunt_cublaslt *lt, struct choice *c)
 {

@@ -203,12 +203,13 @@ void shunt_sample_end(struct shunt_sample *s, const struct shunt_problem *p,
                       const struct shunt_original_into *original)
 {
   const uint64_t key = (uint64_t)(uintptr_t)decision;
-  const bool due = decision && shunt_measure_wanted() && shunt_measure_due(key);
+  const double expected = expected_us(key, original_us);
+  const bool due = decision && shunt_measure_wanted() && shunt_measure_due(key, expected);
   if (due && !s) wish_for(p);
   if (!s) return;
   const double start = now();
   s->decision = decision;
-  s->set_aside = expected_us(key, original_us);
+  s->set_aside = expected;
   s->key = key;
   const bool done = due && record(s, DONE);
   const int count = done ? shunt_measure_begin(s->key, s->set_aside) : 0;

@@ -47,7 +47,9 @@ struct shunt_outcome grb_choose(struct grb_product *p)
     /* What is not worth it for the gaps of a bitmap is not without them. */
     const bool other = has_mask_of_dot(p) && p->a.form != GRB_BITMAP;
     const bool only = grb_semiring_of_sparse(&p->semiring) && !both_sparse(p);
-    if (v.reason == SHUNT_FITS || only || !other) return v;
+    /* The other method for two sparse operands takes longer to begin. */
+    const bool small = v.reason == SHUNT_R_SMALL && both_sparse(p);
+    if (v.reason == SHUNT_FITS || only || small || !other) return v;
   }
   SHUNT_DECLINE_IF(!both_sparse(p) && grb_semiring_of_sparse(&p->semiring), SHUNT_R_SEMIRING);
   SHUNT_DECLINE_IF(both_sparse(p) && !has_mask_of_dot(p), SHUNT_R_MASK);

@@ -39,13 +39,17 @@ static const struct {
 
 struct grb_masked_counts grb_masked_count(const struct shunt_masked_dot *x)
 {
-  const double enough = 5; /* reads a pair: GraphBLAS merges shorter rows as fast */
   struct grb_masked_counts n = {.symmetric = shunt_masked_seems_symmetric(x)};
-  struct shunt_masked_dot by_rows = *x;
-  if (n.symmetric) by_rows.a.by_column = by_rows.b.by_column = false;
-  n.reads = shunt_masked_dot_reads(&by_rows, enough);
   n.has_terms = shunt_masked_saxpy_terms(x, &n.terms);
   return n;
+}
+
+void grb_masked_count_reads(const struct shunt_masked_dot *x, struct grb_masked_counts *n)
+{
+  const double enough = 5; /* reads a pair: GraphBLAS merges shorter rows as fast */
+  struct shunt_masked_dot by_rows = *x;
+  if (n->symmetric) by_rows.a.by_column = by_rows.b.by_column = false;
+  n->reads = shunt_masked_dot_reads(&by_rows, enough);
 }
 
 static double made(const struct shunt_sparse *s)

@@ -13,11 +13,13 @@ struct grb_masked_cost {
 
 /* What is counted of a product (masked.h). */
 struct grb_masked_counts {
-  double reads;
+  double reads; /* 0: not counted yet */
   struct shunt_masked_terms terms;
   bool has_terms, symmetric;
 };
+/* All but the reads, which take longest to count. */
 struct grb_masked_counts grb_masked_count(const struct shunt_masked_dot *x);
+void grb_masked_count_reads(const struct shunt_masked_dot *x, struct grb_masked_counts *n);
 struct grb_masked_cost grb_masked_cost(const struct shunt_masked_dot *x,
                                        const struct grb_masked_counts *n);
 

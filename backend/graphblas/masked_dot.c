@@ -47,14 +47,26 @@ static struct shunt_masked_dot product(const struct grb_product *p)
 
 /* ---- the decision ---------------------------------------------------------------------------- */
 
+static const double worth_it = 1.25; /* what is less may be a loss */
+
+/* Is ours slower even if dot products read nothing?  Where GraphBLAS adds up rows, reads say
+   nothing of it, so they need not be counted then.  */
+static bool is_hopeless(const struct grb_masked_counts *n, const struct grb_masked_cost *cost)
+{
+  const double host = cost->saxpy < cost->dot ? cost->saxpy : cost->dot;
+  return n->has_terms && cost->original < worth_it * host && !grb_engine_forced();
+}
+
 static struct shunt_outcome choose(struct grb_product *p)
 {
-  const double worth_it = 1.25; /* what is less may be a loss */
   SHUNT_DECLINE_IF(p->settings.complement, SHUNT_R_MASK);
   GRB_CONTINUE(grb_mask_read_sparse(p));
   const struct shunt_masked_dot x = product(p);
-  const struct grb_masked_counts n = grb_masked_count(&x);
-  const struct grb_masked_cost cost = grb_masked_cost(&x, &n);
+  struct grb_masked_counts n = grb_masked_count(&x);
+  struct grb_masked_cost cost = grb_masked_cost(&x, &n);
+  SHUNT_DECLINE_IF(is_hopeless(&n, &cost), SHUNT_R_SLOWER);
+  grb_masked_count_reads(&x, &n);
+  cost = grb_masked_cost(&x, &n);
   const double host = cost.saxpy < cost.dot ? cost.saxpy : cost.dot;
   p->saxpy = cost.saxpy < cost.dot;
   p->work = (int64_t)(p->saxpy ? n.terms.offered : n.reads);

@@ -101,7 +101,7 @@ void grb_measure_keep(struct grb_product *p)
   if (p->call->c != p->call->a || p->call->kind != GRB_CALL_MXM || !l->GrB_Matrix_dup) return;
   const uint64_t key = (kind + 1) * UINT64_C(0x9E3779B97F4A7C15);
   const double expected = 1e-3 * nanoseconds * (double)p->a.nnz;
-  if (!shunt_measure_wanted() || !shunt_measure_due(key) || !has_memory(p)) return;
+  if (!shunt_measure_wanted() || !shunt_measure_due(key, expected) || !has_memory(p)) return;
   if (!shunt_measure_begin(key, expected)) return;
   const double start = now();
   if (SHUNT_TRY_OR(-1, l->GrB_Matrix_dup(&p->before, p->call->a)) != GRB_SUCCESS) p->before = NULL;
@@ -118,10 +118,11 @@ void grb_measure(const struct grb_product *p, struct shunt_decision *d, double u
   /* Where nothing is known of it, the original may be far slower. */
   const double margin = 1.5, far = 30;
   const uint64_t key = (uint64_t)(uintptr_t)d;
-  if (!d || us < 0 || !shunt_measure_wanted() || !shunt_measure_due(key)) return;
+  if (!d || us < 0 || !shunt_measure_wanted()) return;
   const double saved = grb_gain_saved(&p->gain, us, true);
   const double expected = isnan(saved) ? far * us : margin * (us + saved);
-  if (!is_measurable(p) || !shunt_measure_begin(key, expected)) return;
+  if (!shunt_measure_due(key, expected) || !is_measurable(p) || !shunt_measure_begin(key, expected))
+    return;
   const double start = now(), original = time_original(p);
   shunt_measure_end(expected, now() - start);
   if (original >= 0) shunt_log_sampled(d, original, us);

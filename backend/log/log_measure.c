@@ -55,7 +55,12 @@ static int find(uint64_t key)
   return -1;
 }
 
-bool shunt_measure_due(uint64_t key)
+static bool is_time_for(double spent_then)
+{
+  return spent_then <= SHARE * (now() - atomic_load(&started));
+}
+
+bool shunt_measure_due(uint64_t key, double us)
 {
   double unset = 0;
   if (atomic_load(&started) == 0)
@@ -63,14 +68,14 @@ bool shunt_measure_due(uint64_t key)
   const int k = find(key);
   if (k < 0) return false;
   const uint64_t call = atomic_fetch_add(&kinds[k].calls, 1) + 1;
-  return call >= 2 && call >= atomic_load(&kinds[k].next);
+  return call >= 2 && call >= atomic_load(&kinds[k].next) && is_time_for(atomic_load(&spent) + us);
 }
 
 int shunt_measure_begin(uint64_t key, double us)
 {
   const int k = find(key);
   if (k < 0 || !(us >= 0)) return 0;
-  if (add_to_spent(us) > SHARE * (now() - atomic_load(&started))) {
+  if (!is_time_for(add_to_spent(us))) {
     add_to_spent(-us);
     return 0;
   }

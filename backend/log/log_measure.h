@@ -17,8 +17,9 @@
 /* Does anybody want it: is there a report, and the option? */
 bool shunt_measure_wanted(void);
 
-/* Counts a call; is one of its kind due?  It stays due until shunt_measure_begin says yes. */
-bool shunt_measure_due(uint64_t key);
+/* Counts a call; is one of its kind due, and is there time for a sample of `us` microseconds?  It
+   stays due until shunt_measure_begin says yes.  */
+bool shunt_measure_due(uint64_t key, double us);
 
 /* Sets `us` microseconds, what a sample is expected to take, aside.  How many there are of its kind
    with this one; 0: there is no time for it.  */

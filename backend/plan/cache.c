@@ -358,7 +358,7 @@ void shunt_cache_forget_range(struct shunt_cache *c, const void *base, size_t by
   if (end <= from) return;
   pthread_mutex_lock(&c->lock);
   struct shunt_cache_entry *e = shunt_cache_arrays_find(c, &from, end);
-  if (e) {
+  if (e || c->first[RETIRED]) { /* or what could not be given back before */
     const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
     for (; e; e = shunt_cache_arrays_find(c, &from, end)) forget(c, e);
     shunt_cache_packed_tidy(c);

@@ -176,8 +176,8 @@ bool shunt_cache_wants_relief(struct shunt_cache *c);
    eager calls only.  */
 void shunt_cache_relieve(struct shunt_cache *c);
 /* Gives all packed memory back and waits until the device has it, for up to 0.3 s: the program's
-   own allocation has failed.  Bytes given back; copies that graphs or calls under way hold
-   stay.  */
+   own allocation has failed.  Bytes that the device has since, those of copies that went before
+   included; copies that graphs or calls under way hold stay.  */
 size_t shunt_cache_release_all(struct shunt_cache *c);
 
 #endif

@@ -124,6 +124,8 @@ struct shunt_cache {
   struct shunt_cache_packed *first[4], *last[4]; /* of each state */
   int word_pages, packed_in_use;
   int64_t bytes, most_bytes, ample_bytes; /* of copies; see packed.c, allowance */
+  int64_t untrimmed;                      /* bytes given back that the pool may still keep, */
+  int64_t awaited_in_vain;                /* as many as when they did not come in time */
   struct shunt_budget *budget;            /* with other processes; not ours, may be NULL */
   cudaMemPool_t pool;                     /* what copies are made in; not ours */
   cudaStream_t reaper;                    /* waits for last uses, then frees */

@@ -367,6 +367,15 @@ static double time_of(_Atomic(struct shunt_decision *) *from, int slots)
   return us;
 }
 
+/* The call that a test made fail (fault.h). */
+static void print_fault(FILE *to)
+{
+  const struct shunt_fault_place *at = shunt_fault_failed();
+  if (at)
+    fprintf(to, "# fault\t%.*s\t%s:%d\n", (int)strcspn(at->call, "("), at->call, at->file,
+            at->line);
+}
+
 void shunt_log_print(FILE *to)
 {
   char name[64];
@@ -374,6 +383,7 @@ void shunt_log_print(FILE *to)
   name_of_program(name, sizeof name);
   fprintf(to, "# shunt report 2 pid=%ld prog=%s\n# faults seen %ld\n", (long)getpid(), name,
           shunt_faults_seen() - atomic_load(&faults_before));
+  print_fault(to);
   print_costs(to);
   if (shunt_frozen_broken()) fputs("# SHUNT_ASSUME=frozen was broken: a matrix changed\n", to);
   shunt_log_process(to, time_of(table, SLOTS) + time_of(others, OTHERS));

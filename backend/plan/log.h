@@ -16,6 +16,7 @@
 
      # shunt report 2 pid=123 prog=python3
      # faults seen 0
+     # fault <tab> call <tab> file:line                      (that a test made fail; fault.h)
      # SHUNT_ASSUME=frozen was broken: a matrix changed     (where one did)
      # process <tab> started=1790000000.250 <tab> seconds=12.500 <tab> ...      (log_process.c)
      call <tab> route-or-original <tab> reason <tab> calls <tab> saved_us <tab> problem

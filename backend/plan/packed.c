@@ -106,6 +106,7 @@ static void reap(struct shunt_cache *c, struct shunt_cache_packed *k)
   if (k->memory && shunt_device_free(k->memory, c->reaper) != SHUNT_OK) return;
   k->memory = NULL;
   c->bytes -= (int64_t)k->bytes;
+  c->untrimmed += (int64_t)k->bytes;
   shunt_log_memory(c->bytes, -1);
   k->bytes = 0;
   if (c->budget) shunt_budget_keep(c->budget, c->bytes);
@@ -354,6 +355,20 @@ bool shunt_cache_wants_relief(struct shunt_cache *c)
          atomic_load_explicit(&c->relief_due, memory_order_relaxed);
 }
 
+/* Gives the device what the reaper has given back to the pool.  The pool may keep that until the
+   host has waited for the reaper, even for one that is done (cudaMemPoolTrimTo): so it is waited
+   for once it is, while nobody can give it more to do.  False: it is not done.  */
+static bool trim(struct shunt_cache *c)
+{
+  pthread_mutex_lock(&c->using);
+  const bool done = cudaStreamQuery(c->reaper) == cudaSuccess &&
+                    SHUNT_CUDA(cudaStreamSynchronize(c->reaper)) == SHUNT_OK;
+  pthread_mutex_unlock(&c->using);
+  if (!done || SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0)) != SHUNT_OK) return false;
+  c->untrimmed = 0;
+  return true;
+}
+
 void shunt_cache_relieve(struct shunt_cache *c)
 {
   enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
@@ -362,7 +377,7 @@ void shunt_cache_relieve(struct shunt_cache *c)
   shunt_cache_packed_tidy(c);
   const int64_t most = c->bytes > 0 ? allowance(c, 0).mine : 0;
   give_way(c, most, INFINITY);
-  if (c->budget && most == 0) SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0)); /* what has come back */
+  if (c->budget && most == 0 && c->untrimmed > 0 && !trim(c)) atomic_store(&c->relief_due, true);
   pthread_mutex_unlock(&c->lock);
   shunt_leave_relaxed(mode);
 }
@@ -388,12 +403,16 @@ size_t shunt_cache_release_all(struct shunt_cache *c)
     shunt_cache_packed_retire(k);
   }
   shunt_cache_packed_tidy(c);
-  const int64_t given = before - c->bytes;
+  int64_t given = before - c->bytes;
+  const int64_t all = c->untrimmed; /* what went before is not with the device, either */
+  const bool waits = all > 0 && all != c->awaited_in_vain;
   pthread_mutex_unlock(&c->lock);
-  if (given > 0) {
-    await_reaper(c);
-    SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0));
-  }
+  if (waits) await_reaper(c);
+  pthread_mutex_lock(&c->lock);
+  const bool trimmed = all > 0 && trim(c);
+  if (trimmed) given = all;
+  c->awaited_in_vain = trimmed ? 0 : all;
+  pthread_mutex_unlock(&c->lock);
   shunt_leave_relaxed(mode);
   return (size_t)given;
 }

@@ -4,6 +4,9 @@
 #include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
 
+/* A use that cannot be followed keeps its copy for good, so a call that fails is made once more. */
+#define TWICE(call) (SHUNT_CUDA(call) == SHUNT_OK ? SHUNT_OK : SHUNT_CUDA(call))
+
 /* The graph that is being captured on `stream` holds k until it is destroyed. */
 static void let_go(void *packed)
 {
@@ -16,12 +19,11 @@ static shunt_status hold_by_graph(struct shunt_cache_packed *k, cudaStream_t str
   cudaGraph_t graph;
   cudaUserObject_t object;
   atomic_fetch_add(&k->holds, 1); /* given back by let_go; never, if what follows fails */
-  shunt_status s =
-      SHUNT_CUDA(cudaStreamGetCaptureInfo(stream, &status, NULL, &graph, NULL, NULL, NULL));
+  shunt_status s = TWICE(cudaStreamGetCaptureInfo(stream, &status, NULL, &graph, NULL, NULL, NULL));
   if (s == SHUNT_OK)
-    s = SHUNT_CUDA(cudaUserObjectCreate(&object, k, let_go, 1, cudaUserObjectNoDestructorSync));
+    s = TWICE(cudaUserObjectCreate(&object, k, let_go, 1, cudaUserObjectNoDestructorSync));
   if (s == SHUNT_OK)
-    s = SHUNT_CUDA(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove));
+    s = TWICE(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove));
   return s;
 }
 
@@ -35,7 +37,7 @@ static int take_over(struct shunt_cache *c, struct shunt_cache_packed *k)
   shunt_leave_relaxed(mode);
   if (ended > 0) return ended - 1;
   const int i = k->oldest_use++ % MOST_USES;
-  return SHUNT_CUDA(cudaStreamWaitEvent(c->reaper, k->use[i].event, 0)) == SHUNT_OK ? i : -1;
+  return TWICE(cudaStreamWaitEvent(c->reaper, k->use[i].event, 0)) == SHUNT_OK ? i : -1;
 }
 
 /* The event of the last use on a stream; with `using` held. */
@@ -50,7 +52,7 @@ static cudaEvent_t use_event(struct shunt_cache *c, struct shunt_cache_packed *k
     if (i < 0) return NULL;
   } else {
     k->use[i].event = NULL;
-    if (SHUNT_CUDA(cudaEventCreateWithFlags(&k->use[i].event, cudaEventDisableTiming)) != SHUNT_OK)
+    if (TWICE(cudaEventCreateWithFlags(&k->use[i].event, cudaEventDisableTiming)) != SHUNT_OK)
       return NULL;
     k->uses++;
   }
@@ -62,11 +64,11 @@ static shunt_status record_use(struct shunt_cache *c, struct shunt_cache_packed 
                                cudaStream_t stream)
 {
   unsigned long long id;
-  shunt_status s = SHUNT_CUDA(cudaStreamGetId(stream, &id));
+  shunt_status s = TWICE(cudaStreamGetId(stream, &id));
   if (s == SHUNT_OK) {
     pthread_mutex_lock(&c->using);
     cudaEvent_t event = use_event(c, k, id);
-    s = event ? SHUNT_CUDA(cudaEventRecord(event, stream)) : SHUNT_E_CUDA;
+    s = event ? TWICE(cudaEventRecord(event, stream)) : SHUNT_E_CUDA;
     pthread_mutex_unlock(&c->using);
   }
   if (s != SHUNT_OK) atomic_fetch_add(&k->holds, 1); /* can't be followed: it stays */

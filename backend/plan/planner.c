@@ -72,10 +72,12 @@ size_t shunt_plan_ask(const struct shunt_problem *asked, cudaStream_t stream,
     size_t bytes = r->workspace(p, context);
     any = true;
     if (bytes <= most) continue;
-    if (may_ask(context, asked, bytes, free_to_make))
-      most = bytes;
-    else
+    if (!may_ask(context, asked, bytes, free_to_make)) {
       *whole = false;
+      bytes = r->least_workspace ? r->least_workspace(p, context) : bytes;
+      if (bytes <= most || !may_ask(context, asked, bytes, free_to_make)) continue;
+    }
+    most = bytes;
   }
   if (p->extended && most < EXTENDED_ROOM) most = EXTENDED_ROOM;
   return any ? coo_bytes(asked) + most : 0;

@@ -52,14 +52,38 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_contex
                              : shunt_csr_sddmm_workspace(&p->sddmm, &context->device);
 }
 
+/* Does the split kernel need none?  (kernels/csr/csr_kernels.h.) */
+static bool can_do_without(const struct shunt_problem *p)
+{
+  const int64_t most = (int64_t)1 << 30;
+  const struct shunt_spmm *s = &p->spmm;
+  return p->op == SHUNT_SPMM && !p->extended && s->b.col_stride == 1 &&
+         s->a.value_type == s->b.type && s->a.rows < most && s->a.nnz < most;
+}
+
+/* Asked for even where one launch needs none: a null buffer is the original's to refuse. */
+static size_t least_workspace(const struct shunt_problem *p, const struct shunt_context *context)
+{
+  const size_t whole = workspace(p, context);
+  return can_do_without(p) && whole > 1 ? 1 : whole;
+}
+
+static bool has_workspace(const struct shunt_call *c)
+{
+  const struct shunt_problem *p = c->problem;
+  if (c->workspace_bytes >= workspace(p, c->context)) return true;
+  return c->workspace && can_do_without(p) &&
+         !shunt_choose_csr_merge(&p->spmm, c->profile ? c->profile->longest_row : -1,
+                                 &c->context->machine);
+}
+
 static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
   const struct shunt_machine *m = &c->context->machine;
   *us = p->op == SHUNT_SPMM ? shunt_cost_csr(&p->spmm, c->profile, m)
                             : shunt_cost_csr_sddmm(&p->sddmm, c->profile, m);
-  /* Asked for even where one launch needs none: a null buffer is the original's to refuse. */
-  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->context), SHUNT_R_WORKSPACE);
+  SHUNT_DECLINE_IF(!has_workspace(c), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && !p->extended &&
                        shunt_choose_original_over_csr(p, c->profile),
                    SHUNT_R_PATTERN);
@@ -72,6 +96,7 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 const struct shunt_route shunt_route_csr = {.name = "csr",
                                             .fits = fits,
                                             .workspace = workspace,
+                                            .least_workspace = least_workspace,
                                             .expect = expect,
                                             .run = run,
                                             .takes_long = true,

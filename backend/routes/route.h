@@ -71,6 +71,8 @@ struct shunt_route {
   const char *name;
   struct shunt_outcome (*fits)(const struct shunt_problem *p, const struct shunt_context *context);
   size_t (*workspace)(const struct shunt_problem *p, const struct shunt_context *context);
+  /* What it can take some calls with, for where memory is short; NULL: as much as `workspace`. */
+  size_t (*least_workspace)(const struct shunt_problem *p, const struct shunt_context *context);
   /* Fills *us; an outcome other than SHUNT_FITS and SHUNT_R_ORDERED says what this call lacks. */
   struct shunt_outcome (*expect)(const struct shunt_call *c, double *us);
   shunt_status (*run)(const struct shunt_call *c);

@@ -47,6 +47,7 @@ static inline double paired_seconds(void)
 
 struct paired_time {
   double original, shunt; /* median, ms */
+  double least_original, least_shunt;
 };
 
 static inline double paired_once(mxm_function mxm, const struct paired_product *p)
@@ -78,7 +79,7 @@ static inline struct paired_time paired_run(mxm_function original, const struct 
   }
   qsort(theirs, (size_t)repeats, sizeof *theirs, paired_ascending);
   qsort(ours, (size_t)repeats, sizeof *ours, paired_ascending);
-  return (struct paired_time){theirs[repeats / 2], ours[repeats / 2]};
+  return (struct paired_time){theirs[repeats / 2], ours[repeats / 2], theirs[0], ours[0]};
 }
 
 /* What the programs' options say: -t THREADS, -u (processor time, of one thread), -r REPEATS,

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 int shunt_fault_armed;
-int shunt_fault_count(void)
+int shunt_fault_count(const char *call, const char *file, int line)
 {
-  return 0;
+  return (void)call, (void)file, (void)line, 0;
 }
 
 static int same(const char *what, const void *address)

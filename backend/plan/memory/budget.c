@@ -27,6 +27,7 @@ struct slot {
   _Atomic int64_t process; /* 0: free */
   _Atomic int64_t started; /* its start, by the system's clock ticks: a number comes again */
   _Atomic int64_t kept, wanted;
+  _Atomic int64_t budget; /* that all would have if it were for this process to say */
   _Atomic uint64_t until; /* what is wanted counts until then */
 };
 
@@ -70,7 +71,7 @@ static bool name_it(char path[PATH], const char *folder, const unsigned char uui
   char hex[33];
   if (getauxval(AT_SECURE) || stat("/proc/self/ns/pid", &pids) != 0) return false;
   for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", uuid[i]);
-  const int n = snprintf(path, PATH, "%s/shunt2-%u-%llx-%s", folder, (unsigned)geteuid(),
+  const int n = snprintf(path, PATH, "%s/shunt3-%u-%llx-%s", folder, (unsigned)geteuid(),
                          (unsigned long long)pids.st_ino, hex);
   return n > 0 && n < PATH;
 }
@@ -142,6 +143,7 @@ static struct slot *take_slot(struct table *t)
     if (lives(s)) continue; /* ours: of another context */
     atomic_store(&s->kept, 0);
     atomic_store(&s->wanted, 0);
+    atomic_store(&s->budget, 0);
     atomic_store(&s->started, started);
     atomic_store(&s->process, me);
     return s;
@@ -223,6 +225,7 @@ __attribute__((destructor)) static void leave_all(void)
 
 struct others {
   int64_t kept, wanted;
+  int64_t budget; /* the largest of theirs */
   int claimants;
 };
 
@@ -245,8 +248,10 @@ static struct others look_around(struct shunt_budget *s, bool elsewhere)
       atomic_store(&slot->wanted, 0);
       continue;
     }
+    const int64_t budget = atomic_load(&slot->budget);
     o.kept += kept;
     o.wanted += wanted;
+    o.budget = budget > o.budget ? budget : o.budget;
     o.claimants++;
   }
   return o;
@@ -263,25 +268,38 @@ static bool is_asked(const struct shunt_budget *s)
          atomic_load(&s->table->asker) != (int64_t)s->owner;
 }
 
+/* What all may keep together. */
+static int64_t common(const struct others *o, int64_t budget)
+{
+  return o->budget > budget ? o->budget : budget;
+}
+
 int64_t shunt_budget_allows(struct shunt_budget *s, int64_t budget)
 {
   if (!has_slot(s)) return budget;
+  atomic_store(&s->mine->budget, budget);
   if (is_asked(s)) return 0;
   const struct others o = look_around(s, false);
-  const int64_t equal = budget / (o.claimants + 1), rest = budget - o.kept - o.wanted;
-  return rest > equal ? rest : equal;
+  const int64_t all_may = common(&o, budget);
+  const int64_t equal = all_may / (o.claimants + 1), rest = all_may - o.kept - o.wanted;
+  const int64_t may = rest > equal ? rest : equal;
+  return may < budget ? may : budget;
 }
 
 bool shunt_budget_take(struct shunt_budget *s, int64_t kept, int64_t budget)
 {
   if (!has_slot(s)) return true;
+  atomic_store(&s->mine->budget, budget);
   const int64_t before = atomic_exchange(&s->mine->kept, kept);
-  if (look_around(s, false).kept + kept <= budget) {
-    atomic_store(&s->mine->wanted, 0);
-    return true;
+  const struct others o = look_around(s, false);
+  if (kept > budget || o.kept + kept > common(&o, budget)) {
+    atomic_store(&s->mine->kept, before);
+    return false;
   }
-  atomic_store(&s->mine->kept, before);
-  return false;
+  atomic_store(&s->mine->wanted, 0);
+  /* Theirs may have become less since they said it: they look again. */
+  if (o.kept + kept > budget) atomic_fetch_add(&s->table->stirs, 1);
+  return true;
 }
 
 void shunt_budget_keep(struct shunt_budget *s, int64_t kept)

@@ -3,8 +3,14 @@
    Ranks of a job share a GPU.  What they keep in all is to be within the budget that one of them
    would have.  So each tells the others what it keeps, in a table that they map:
 
-     /dev/shm/shunt2-USER-PIDS-DEVICE     USER: number, PIDS: pid namespace, DEVICE: UUID
-     | asked | slot | slot | ..           a slot: process, its start | kept | wanted, until when
+     /dev/shm/shunt3-USER-PIDS-DEVICE     USER: number, PIDS: pid namespace, DEVICE: UUID
+     | asked | slot | slot | ..           a slot: process, its start | kept | wanted, until when |
+                                          its budget
+
+   Budgets may differ: by SHUNT_CACHE_MB, by what they are for, and as memory is free or not.  No
+   process keeps more than its own; for the sum the largest counts of those that keep or want
+   something.  Else one with a small budget would get nothing beside one that keeps as much, which
+   would never hear that it is to give back.
 
    A process may keep what the others neither keep nor want, and never less than an equal share of
    those who keep or want something; one that keeps more gives back in its next calls.  A new copy
@@ -39,9 +45,10 @@ struct shunt_budget *shunt_budget_open(const char *folder, const unsigned char u
 /* Gives the slot back. */
 void shunt_budget_close(struct shunt_budget *s);
 
-/* Bytes that this process may keep now. */
+/* Bytes that this process may keep now, of a budget of its own. */
 int64_t shunt_budget_allows(struct shunt_budget *s, int64_t budget);
-/* Announces that so much will be kept; false: the sum would pass the budget, nothing changed. */
+/* Announces that so much will be kept; false: it or the sum would pass the budget, nothing
+   changed. */
 bool shunt_budget_take(struct shunt_budget *s, int64_t kept, int64_t budget);
 /* So much is kept from now on. */
 void shunt_budget_keep(struct shunt_budget *s, int64_t kept);

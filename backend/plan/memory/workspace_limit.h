@@ -5,7 +5,8 @@
 
      up to 1 MiB                               always
      more, where a 64th of the device is left  yes
-     otherwise                                 no: the route runs without, or another does
+     otherwise                                 no: what the route can take some calls with
+                                               (least_workspace), or another route runs
 
    What is free is read again after 20 ms at the earliest, as bufferSize is asked for every product
    of some programs.

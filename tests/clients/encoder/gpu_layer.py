@@ -120,7 +120,8 @@ def flex_function(case, mask):
     length = case.sequence
     blocks = create_block_mask(lambda b, h, i, j: mask[i // case.group, j], None, None, length,
                                length, device=DEVICE)
-    compiled = torch.compile(flex_attention)
+    torch._dynamo.reset()  # after eight shapes of one function it would no longer compile
+    compiled = torch.compile(flex_attention, dynamic=False)
     return lambda q, k, v: compiled(q, k, v, block_mask=blocks)
 
 

@@ -174,6 +174,15 @@ static long long number_after(const std::string &text, const char *words)
   return at == std::string::npos ? -1 : atoll(text.c_str() + at + strlen(words));
 }
 
+// Which call the n-th fault was, by the report.
+static std::string fault_of(int64_t n)
+{
+  const std::string text = read_file(path_of("report", n)), words = "\n# fault\t";
+  const size_t at = text.find(words), from = at + words.size();
+  if (n < 0) return "no fault";
+  return at == std::string::npos ? "not said" : text.substr(from, text.find('\n', from) - from);
+}
+
 // The n-th fault left the program as it should be; says what went wrong otherwise.
 static bool survived(int64_t n, int status)
 {
@@ -181,9 +190,9 @@ static bool survived(int64_t n, int status)
   std::string text = read_file(path_of("out", n));
   size_t bad = text.find("not ok");
   std::string said = bad == std::string::npos ? "no failed check" : text.substr(bad, 200);
-  printf("# %s %lld: %sstatus %#x: %s\n", n < 0 ? "control" : mode.name,
+  printf("# %s %lld: %sstatus %#x: %s (%s)\n", n < 0 ? "control" : mode.name,
          (long long)(n < 0 ? -n : n), n < 0 ? "" : "wrong, ", (unsigned)status,
-         said.substr(0, said.find('\n')).c_str());
+         said.substr(0, said.find('\n')).c_str(), fault_of(n).c_str());
   return false;
 }
 
@@ -264,8 +273,8 @@ static void one_at_a_time(const std::vector<int64_t> &order, long long normal, d
     long long used = number_after(read_file(path_of("out", n)), "in use ");
     bool fine = survived(n, status) && used >= 0 && used <= normal + mode.slack;
     if (used > normal + mode.slack)
-      printf("# %s %lld: wrong, %lld bytes in use at the end, %lld without a fault\n", mode.name,
-             (long long)n, used, normal);
+      printf("# %s %lld: wrong, %lld bytes in use at the end, %lld without a fault (%s)\n",
+             mode.name, (long long)n, used, normal, fault_of(n).c_str());
     done++;
     good += fine;
     clean(n);

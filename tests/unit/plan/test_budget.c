@@ -14,7 +14,7 @@
 
 #include "tests/unit/check.h"
 
-enum { BUDGET = 1000, PROCESSES = 8 };
+enum { BUDGET = 1000, LARGE = 100000, PROCESSES = 8 };
 static char folder[] = "/tmp/shunt-share-XXXXXX";
 static const unsigned char uuid[16] = {1, 2, 3}, other_uuid[16] = {1, 2, 4};
 
@@ -29,7 +29,8 @@ static int files(void)
   return atoi(line);
 }
 
-/* Another process in the table, which does what it is told by a letter, and says how it went. */
+/* Another process in the table, which does what it is told by a letter, and says how it went; by a
+   capital letter with a large budget.  */
 struct peer {
   pid_t pid;
   int to, from;
@@ -39,9 +40,11 @@ static int64_t obey(struct shunt_budget *s, char what, int64_t value)
 {
   switch (what) {
   case 't': return shunt_budget_take(s, value, BUDGET);
+  case 'T': return shunt_budget_take(s, value, LARGE);
   case 'k': return shunt_budget_keep(s, value), 0;
   case 'w': return shunt_budget_want(s, value), 0;
   case 'a': return shunt_budget_allows(s, BUDGET);
+  case 'A': return shunt_budget_allows(s, LARGE);
   case 's': return shunt_budget_stirred(s);
   case '?': return shunt_budget_ask(s);
   default: return shunt_budget_others(s);
@@ -119,6 +122,33 @@ static void test_two(struct shunt_budget *mine)
   check(shunt_budget_allows(mine, BUDGET) == 500, "nobody gets less than an equal share");
   peer_end(&peer, 0);
   check(shunt_budget_allows(mine, BUDGET) == BUDGET, "who ends leaves it all");
+  shunt_budget_keep(mine, 0);
+}
+
+/* One with a small budget beside one that keeps many times as much. */
+static void test_unequal(struct shunt_budget *mine)
+{
+  struct peer peer = peer_start();
+  int64_t left = 0;
+  check(tell(&peer, 'T', 50000), "a large budget");
+  check(shunt_budget_allows(mine, BUDGET) == BUDGET && shunt_budget_take(mine, 900, BUDGET),
+        "leaves a small one what is its own");
+  check(!shunt_budget_take(mine, 1100, BUDGET), "and no more");
+  check(tell(&peer, 's', 0) == 1, "the other looks again whether it may have so much");
+  check(tell(&peer, 'A', 0) == LARGE - 900 && !tell(&peer, 'T', LARGE - 800) &&
+            tell(&peer, 'T', LARGE - 900),
+        "both together have the larger one");
+  check(!shunt_budget_take(mine, 1000, BUDGET), "which may be used up");
+  for (int i = 0; i < 20 && left != LARGE - 1000; i++) { /* a want lapses on a busy machine */
+    shunt_budget_want(mine, 100);
+    left = tell(&peer, 'A', 0);
+  }
+  check(tell(&peer, 's', 0) == 1 && left == LARGE - 1000, "what the small one wants is left to it");
+  tell(&peer, 'k', LARGE - 1000);
+  check(shunt_budget_take(mine, 1000, BUDGET), "and can be had");
+  check(tell(&peer, 'a', 0) == 500, "of equal budgets an equal share");
+  peer_end(&peer, 0);
+  check(shunt_budget_allows(mine, BUDGET) == BUDGET, "when the large one ends the small one stays");
   shunt_budget_keep(mine, 0);
 }
 
@@ -318,6 +348,7 @@ int main(void)
   check(mine != NULL && files() == 1, "a table is laid");
   if (mine) {
     test_two(mine);
+    test_unequal(mine);
     test_asked(mine);
     test_waiting(mine);
     test_number_again(mine);

@@ -137,6 +137,8 @@ static void test_memory(void)
   check(!call_of(&other, formats, 1, &l) && allocated == 0, "when memory runs short copies go");
   check(pack_of(&other, formats, 1000, 1) == SHUNT_E_MEMORY, "and none are made");
   available = (size_t)1 << 40;
+  check(shunt_cache_release_all(cache) > 0 && shunt_cache_release_all(cache) == 0,
+        "what went is with the device by when the program asks");
   for (int i = 0; i < 100; i++) call_of(&other, NULL, 0, &l);
   check(pack_of(&other, formats, 1000, 1) == SHUNT_OK, "until there is some again");
   shunt_cache_look_up(cache, &other, &l);

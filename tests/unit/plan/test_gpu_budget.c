@@ -126,6 +126,13 @@ int main(void)
   check(product(300, 0) && tell('o') == 500, "and not twice");
   check(tell('t') == 1 && !product(500, 0), "what another keeps is not taken");
   check(product(300, 0), "what the pool has already can be used");
+  device.most = 50;
+  pool_has = 0;
+  device.budget.refused = true; /* as after a product that was declined: it looks again */
+  check(product(40, 0) && device.limit == 50 && product(50, 0) && !product(60, 0),
+        "one with a budget below what another keeps has its own all the same");
+  device.most = BUDGET;
+  pool_has = 500;
   tell('w');
   const bool small = product(100, 0);
   check(small && device.limit == 500 && tell('o') <= 500,

@@ -384,8 +384,17 @@ static void test_faults(void)
   shunt_fault_arm(3);
   int a = shunt_fault(), b = shunt_fault(), c = shunt_fault(), d = shunt_fault();
   check(!a && !b && c && !d && shunt_faults_seen() == 4, "the third of four fails");
+  shunt_fault_arm(2);
+  check(SHUNT_TRY_OR(7, strlen("one")) == 3 && !shunt_fault_failed(), "the first has not failed");
+  const int line = __LINE__ + 1;
+  check(SHUNT_TRY_OR(7, strlen("two")) == 7, "the second does");
+  const struct shunt_fault_place *at = shunt_fault_failed();
+  check(at && strcmp(at->call, "strlen(\"two\")") == 0 && at->line == line &&
+            strstr(at->file, "test_plan.c"),
+        "and is named");
   shunt_fault_arm(0);
-  check(!shunt_fault() && shunt_faults_seen() == 1, "armed with 0 only counts");
+  check(!shunt_fault() && !shunt_fault_failed() && shunt_faults_seen() == 1,
+        "armed with 0 only counts");
 }
 
 static void test_routes(void)

@@ -62,6 +62,10 @@ static void test_shared(void)
   check(shunt_plan_workspace(&p, NULL, NULL) == 0, "and get no workspace");
 }
 
+static size_t two(const struct shunt_problem *p, const struct shunt_context *e)
+{
+  return (void)p, (void)e, 2;
+}
 /* Columns of C tell what a route wants. */
 static void test_short_of_memory(void)
 {
@@ -72,6 +76,11 @@ static void test_short_of_memory(void)
   world.room = 2;
   check(shunt_plan_workspace(&p, NULL, NULL) == 0, "none where there is no room");
   check(shunt_plan_ask(&p, NULL, NULL, &whole) == 0 && !whole, "which is less than the whole");
+  direct.least_workspace = two;
+  check(shunt_plan_ask(&p, NULL, NULL, &whole) == 2 && !whole, "but what some calls do with");
+  world.room = 1;
+  check(shunt_plan_ask(&p, NULL, NULL, &whole) == 0 && !whole, "where that has room");
+  direct.least_workspace = NULL;
   p.deterministic = true;
   check(shunt_plan_ask(&p, NULL, NULL, &whole) == 3 && whole, "all of it");
   check(shunt_plan_workspace(&p, NULL, NULL) == 3, "but for deterministic problems");

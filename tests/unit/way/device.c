@@ -33,15 +33,43 @@ static cudaError_t here(void)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
+enum kind { PLAIN, PINNED, POOLED };
 struct piece {
   char *at;
   size_t bytes;
-  bool pinned;
+  enum kind kind;
 };
 static struct piece *pieces;
 static int piece_count, piece_room;
 
-static bool note(void *at, size_t bytes, bool pinned)
+/* What the pool has of the device beyond its pieces: it may have more of it for new ones. */
+static struct {
+  size_t freed;        /* by this stream, for which nobody has waited since */
+  cudaStream_t stream; /* always the same one */
+  size_t spare;        /* what a trim gives back */
+} pool;
+
+void device_waited_for(cudaStream_t s)
+{
+  if (s != pool.stream) return;
+  pool.spare += pool.freed;
+  pool.freed = 0;
+}
+
+/* So many bytes more of the device; with the lock held. */
+static bool claim(size_t bytes, enum kind kind)
+{
+  if (kind == PINNED) return true;
+  size_t *const reused = pool.freed > bytes ? &pool.freed : &pool.spare;
+  if (device.full) return false;
+  if (kind == POOLED && *reused >= bytes) return *reused -= bytes, true;
+  if (device.used + bytes > device.total) return false;
+  device.used += bytes;
+  if (device.used > device.peak) device.peak = device.used;
+  return true;
+}
+
+static bool note(void *at, size_t bytes, enum kind kind)
 {
   if (piece_count == piece_room) {
     const int room = piece_room ? 2 * piece_room : 64;
@@ -50,10 +78,8 @@ static bool note(void *at, size_t bytes, bool pinned)
     pieces = more;
     piece_room = room;
   }
-  pieces[piece_count++] = (struct piece){at, bytes, pinned};
+  pieces[piece_count++] = (struct piece){at, bytes, kind};
   device.pieces = piece_count;
-  if (!pinned) device.used += bytes;
-  if (device.used > device.peak) device.peak = device.used;
   return true;
 }
 
@@ -65,13 +91,11 @@ static int piece_of(const void *at)
   return -1;
 }
 
-static void *have(size_t bytes, bool pinned)
+static void *have(size_t bytes, enum kind kind)
 {
   void *p = NULL;
   const hold_t hold = device_lock();
-  const bool room = pinned || (!device.full && device.used + bytes <= device.total);
-  if (room && posix_memalign(&p, 256, bytes)) p = NULL;
-  if (p && !note(p, bytes, pinned)) free(p), p = NULL;
+  if (claim(bytes, kind) && (posix_memalign(&p, 256, bytes) || !note(p, bytes, kind))) abort();
   device_unlock(hold);
   return p;
 }
@@ -81,7 +105,8 @@ static bool give_back(void *p)
   const hold_t hold = device_lock();
   const int i = p ? piece_of(p) : -1;
   if (i >= 0) {
-    if (!pieces[i].pinned) device.used -= pieces[i].bytes;
+    if (pieces[i].kind == PLAIN) device.used -= pieces[i].bytes;
+    if (pieces[i].kind == POOLED) pool.freed += pieces[i].bytes;
     free(pieces[i].at);
     pieces[i] = pieces[--piece_count];
     device.pieces = piece_count;
@@ -94,7 +119,7 @@ cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned flags)
 {
   (void)flags;
   if (device_disturbs()) return cudaErrorStreamCaptureUnsupported;
-  return (*p = have(bytes, true)) ? cudaSuccess : cudaErrorMemoryAllocation;
+  return (*p = have(bytes, PINNED)) ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 cudaError_t cudaFreeHost(void *p)
 {
@@ -108,28 +133,55 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
   *available = device.full ? 0 : device.total - device.used;
   return here();
 }
-cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *props)
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *out, const struct cudaMemPoolProps *props)
 {
-  static char pools;
   (void)props;
-  return *pool = (cudaMemPool_t)(void *)&pools, here();
+  return *out = (cudaMemPool_t)(void *)&pool, here();
 }
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t which)
 {
-  return (void)pool, cudaSuccess;
+  return (void)which, cudaSuccess;
 }
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t of, size_t bytes)
 {
-  return (void)pool, (void)bytes, cudaSuccess;
+  (void)of, (void)bytes;
+  const hold_t hold = device_lock();
+  device.used -= pool.spare;
+  pool.spare = 0;
+  device_unlock(hold);
+  return cudaSuccess;
+}
+
+bool device_take(size_t bytes)
+{
+  const hold_t hold = device_lock();
+  const bool there = claim(bytes, PLAIN);
+  device_unlock(hold);
+  return there;
+}
+void device_return(size_t bytes)
+{
+  const hold_t hold = device_lock();
+  device.used -= bytes;
+  device_unlock(hold);
+}
+
+size_t device_live(void)
+{
+  const hold_t hold = device_lock();
+  const size_t live = device.used - pool.freed - pool.spare;
+  device_unlock(hold);
+  return live;
 }
 
 /* ---- the driver's functions ----------------------------------------------------------------- */
 
-static CUresult allocate(CUdeviceptr *at, size_t bytes, CUmemoryPool pool, CUstream stream)
+static CUresult allocate(CUdeviceptr *at, size_t bytes, CUmemoryPool from, CUstream stream)
 {
-  (void)pool, (void)stream;
+  (void)stream;
   if (device_disturbs()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  return (*at = (CUdeviceptr)have(bytes, false)) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  *at = (CUdeviceptr)have(bytes, from ? POOLED : PLAIN);
+  return *at ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 static void free_in_stream(const void *arguments)
 {
@@ -139,6 +191,7 @@ static CUresult free_async(CUdeviceptr at, CUstream stream)
 {
   void *p = (void *)at;
   if (device_disturbs()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  pool.stream = stream;
   device_enqueue(stream, free_in_stream, &p, sizeof p);
   return CUDA_SUCCESS;
 }

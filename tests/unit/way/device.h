@@ -1,6 +1,8 @@
 /* device.h: a GPU of the test's own, behind the CUDA runtime's functions that Shunt calls.
 
-   Its memory is the host's, so AddressSanitizer watches what is read after it was freed.  Its
+   Its memory is the host's, so AddressSanitizer watches what is read after it was freed.  Pools keep
+   what was freed, as a GPU's do, until the host has waited for the stream that freed it, and then
+   until they are trimmed.  Its
    streams work in order: at once, or when the test says so (device.late); a graph keeps what was
    captured and can be launched.  Kernels are their twins (launchers.c).  What may not be called
    while a stream is captured fails, and is counted.  */
@@ -44,6 +46,12 @@ void device_profiles(void);
 void device_hold_profile(void (*write)(void *), void *what);
 /* The letter goes to the trace. */
 void device_traced(char letter);
+/* The program has so many bytes of the device more, which nobody reads or writes; false: they are
+   not there.  And gives them back.  */
+bool device_take(size_t bytes);
+void device_return(size_t bytes);
+/* Bytes that somebody has, without what is free in pools. */
+size_t device_live(void);
 /* What streams, a context and an allocation are found by: as after cudaDeviceReset. */
 void device_new_context(void);
 

@@ -54,15 +54,15 @@ static void spmm(const void *arguments)
   else
     shunt_csr_spmm_host(p);
 }
+/* Wide products want more than is asked for where memory is short. */
 size_t shunt_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d)
 {
-  return (void)p, (void)d, ROOM;
+  return (void)d, p->b.cols > 64 ? (size_t)2 << 20 : ROOM;
 }
 shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
                                        void *workspace, size_t bytes, shunt_stream s)
 {
-  (void)d;
-  if (!workspace || bytes < ROOM) return SHUNT_E_WORKSPACE;
+  if (!workspace || bytes < shunt_csr_spmm_workspace(p, d)) return SHUNT_E_WORKSPACE;
   return KERNEL('c', s, spmm, *p);
 }
 shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longest,
@@ -70,7 +70,8 @@ shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longe
                                        shunt_stream s)
 {
   (void)longest;
-  return shunt_csr_spmm_merge_cuda(p, d, workspace, bytes, s);
+  if (p->b.col_stride != 1) return shunt_csr_spmm_merge_cuda(p, d, workspace, bytes, s);
+  return KERNEL('c', s, spmm, *p);
 }
 size_t shunt_vector_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d)
 {

@@ -207,10 +207,12 @@ cudaError_t cudaStreamQuery(cudaStream_t s)
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
-  (void)s;
   UNSAFE();
+  const hold_t hold = device_lock();
   device.waited++;
   device_run();
+  device_waited_for(s);
+  device_unlock(hold);
   return cudaSuccess;
 }
 

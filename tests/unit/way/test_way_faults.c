@@ -1,8 +1,10 @@
 /* test_way_faults.c: the whole way where something is missing or fails: every one of Shunt's own
    calls in turn, memory, the driver, the device, cuSPARSE; and inside captures.  Whatever it is,
    the program's calls succeed, and C is right.  */
+#include "backend/plan/cache.h"
 #include "backend/plan/context.h"
 #include "backend/plan/fault.h"
+#include "backend/plan/log.h"
 #include "tests/unit/way/program.h"
 
 static struct product small = {.m = 16, .k = 32, .n = 16, .each = 8, .alike = 8};
@@ -171,8 +173,22 @@ static void beside_a_capture(void)
 /* ---- every call of Shunt's own fails, one at a time ----------------------------------------- */
 
 static long nth;
+/* Of a life without a fault; by a pipe, as it is a child that has it. */
+static struct life_facts {
+  long faults; /* calls that can fail */
+  size_t live; /* bytes of the device at the end */
+} whole;
 
-/* bufferSize, preprocess, calls, a capture, changes in place, other arrays, the end. */
+/* As the program frees its arrays (backend/cusparse/allocations.c). */
+static void free_arrays(const struct product *x)
+{
+  struct shunt_context *context = shunt_context_find();
+  const void *const array[] = {x->a.row_offsets, x->a.columns, x->a.values};
+  for (int i = 0; context && i < 3; i++) shunt_cache_forget_range(context->cache, array[i], 1);
+}
+
+/* bufferSize, preprocess, calls, a capture, changes in place, other arrays, all copies let go of,
+   new ones, the end. */
 static void life(void)
 {
   struct product x = small;
@@ -193,33 +209,50 @@ static void life(void)
          "SetPointers succeeds");
   some_calls(&x, 2);
   shunt_context_release_memory();
-  some_calls(&x, 1);
+  some_calls(&x, 68); /* copies come back */
+  free_arrays(&x);
+  EXPECT(nth == 0 || device_live() <= whole.live,
+         "%zu bytes in use at the end, %zu without a fault", device_live(), whole.live);
   drop(&x);
   cudaStreamDestroy(x.stream);
 }
-/* How many there are; by a pipe, as it is a child that counts. */
-static int count_pipe[2];
-static void count_faults(void)
+static int facts_pipe[2];
+static void live_whole(void)
 {
   nth = 0;
   life();
-  const long seen = shunt_faults_seen();
-  if (write(count_pipe[1], &seen, sizeof seen) != sizeof seen) wrong++;
+  const struct life_facts facts = {shunt_faults_seen(), device_live()};
+  if (write(facts_pipe[1], &facts, sizeof facts) != sizeof facts) wrong++;
+}
+/* The report names the call that was made to fail. */
+static void named(void)
+{
+  static char text[1 << 16];
+  struct product x = {.m = 16, .k = 32, .n = 16, .each = 8, .alike = 8};
+  shunt_fault_arm(1);
+  make(&x);
+  FILE *report = fmemopen(text, sizeof text, "w");
+  shunt_log_print(report);
+  fclose(report);
+  const char *at = strstr(text, "\n# fault\tcuda");
+  EXPECT(at && strstr(at, ".c:") && strstr(at, ".c:") < strchr(at + 1, '\n'), "it does: %s", text);
+  drop(&x);
 }
 static void failures(const char *routes, const struct product *product, int every)
 {
   const struct setting with[] = {{"SHUNT_ROUTES", routes}, {NULL, NULL}};
-  long count = 0;
   int bad = 0;
   small = *product;
-  if (pipe(count_pipe)) return;
-  const int end = in_child(with, count_faults);
-  if (end || read(count_pipe[0], &count, sizeof count) != sizeof count) count = 0;
-  close(count_pipe[0]);
-  close(count_pipe[1]);
+  if (pipe(facts_pipe)) return;
+  const int end = in_child(with, live_whole);
+  if (end || read(facts_pipe[0], &whole, sizeof whole) != sizeof whole) whole.faults = 0;
+  close(facts_pipe[0]);
+  close(facts_pipe[1]);
+  const long count = whole.faults;
   for (nth = 1; nth <= count; nth += every)
     if (in_child(with, life)) {
-      if (!bad++) printf("# the first that matters is call %ld\n", nth);
+      bad++;
+      printf("# call %ld matters\n", nth);
     }
   check(count > 40 && bad == 0,
         "%s: any one of Shunt's own %ld calls fails (step %d), and all is right", routes, count,
@@ -241,6 +274,7 @@ int main(void)
   check_case("captured in the thread's mode", vector, captured_by_thread);
   check_case("captured in the relaxed mode", vector, captured_relaxed);
   check_case("beside another stream's capture", vector, beside_a_capture);
+  check_case("the report names a call that was made to fail", nothing, named);
   const struct product vectors = small;
   failures("vector", &vectors, 1);
   failures("csr", &vectors, 1);
