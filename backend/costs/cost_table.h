@@ -229,8 +229,8 @@ struct shunt_original_costs {
   double c64;                             /* how many times as long, beside its bytes */
   struct shunt_fit_costs alg1, alg1_half; /* CSR_ALG1, preprocessed; of 2-byte types */
   struct shunt_fit_costs alg3[SHUNT_BLOCK_TYPES];
-  /* More than one entry in 64, preprocessed also long rows: here `longest`, `beyond` and `huge` count
-     all of the longest row, since rows are alike and each is one team's.  */
+  /* More than one entry in 64, preprocessed also long rows: here `longest`, `beyond` and `huge`
+     count all of the longest row, since rows are alike and each is one team's.  */
   struct shunt_fit_costs layer[SHUNT_LAYER_TYPES];
   struct shunt_fit_costs layer_alg1[SHUNT_LAYER_TYPES], layer_alg3[SHUNT_LAYER_TYPES];
   double sddmm_layer_start;             /* us */
