@@ -114,8 +114,8 @@ void shunt_costs_choose(const char *gpu, int multiprocessors, struct shunt_cost_
     carry_all(out, &f);
     take_all_lines(out, of);
     memcpy(out->gpu, of->gpu, sizeof out->gpu);
-    snprintf(out->from, sizeof out->from, "built in, by the rates of %.40s where it was not measured",
-             from->gpu);
+    snprintf(out->from, sizeof out->from,
+             "built in, by the rates of %.40s where it was not measured", from->gpu);
   }
   const double full = out->ours.rates.multiprocessors;
   if (multiprocessors <= 0 || (of && multiprocessors == (int)full)) return;

@@ -96,8 +96,8 @@ struct shunt_scattered_sddmm_costs {
 
 struct shunt_csr_costs {
   struct shunt_fit_costs scattered[SHUNT_BLOCK_TYPES]; /* one entry in 64 or fewer */
-  struct shunt_fit_costs layer, layer_half; /* the others, by the longest row; of 2-byte types */
-  struct shunt_sddmm_costs sddmm, sddmm_half;       /* of layers; of 2-byte types; and copies */
+  struct shunt_fit_costs layer, layer_half;   /* the others, by the longest row; of 2-byte types */
+  struct shunt_sddmm_costs sddmm, sddmm_half; /* of layers; of 2-byte types; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
   double alike;        /* share of that where rows of the same columns are taken together */
   double c64;          /* how many times as long as by its bytes */
@@ -229,13 +229,13 @@ struct shunt_original_costs {
   double c64;                             /* how many times as long, beside its bytes */
   struct shunt_fit_costs alg1, alg1_half; /* CSR_ALG1, preprocessed; of 2-byte types */
   struct shunt_fit_costs alg3[SHUNT_BLOCK_TYPES];
-  /* More than one entry in 64, preprocessed also long rows: here `longest`, `beyond` and `huge` count
-     all of the longest row, since rows are alike and each is one team's.  */
+  /* More than one entry in 64, preprocessed also long rows: here `longest`, `beyond` and `huge`
+     count all of the longest row, since rows are alike and each is one team's.  */
   struct shunt_fit_costs layer[SHUNT_LAYER_TYPES];
   struct shunt_fit_costs layer_alg1[SHUNT_LAYER_TYPES], layer_alg3[SHUNT_LAYER_TYPES];
-  double sddmm_layer_start;             /* us */
-  double sddmm_layer, sddmm_layer_f16;  /* FLOP per us; */
-  double sddmm_layer_f16_by_rows;       /* where B is stored by rows */
+  double sddmm_layer_start;                                         /* us */
+  double sddmm_layer, sddmm_layer_f16;                              /* FLOP per us; */
+  double sddmm_layer_f16_by_rows;                                   /* where B is stored by rows */
   struct shunt_scattered_sddmm_costs by_columns[SHUNT_BLOCK_TYPES]; /* SDDMM */
   double sddmm_start;            /* us; B by rows, one entry in 64 or fewer, each times the inner */
   double sddmm_row, sddmm_entry; /* us for each */

@@ -2,8 +2,8 @@
 
    A line is fitted by the least relative error, no coefficient below 0, and `start` not below three
    quarters of the least time that it is fitted to: else it would go to 0 where few products are
-   short.  Of cuSPARSE's on layers some are very short, and few matrices tell: there it is free.  The
-   coefficients that the base has play no part.  */
+   short.  Of cuSPARSE's on layers some are very short, and few matrices tell: there it is free.
+   The coefficients that the base has play no part.  */
 #include <math.h>
 #include <stdlib.h>
 

@@ -70,7 +70,8 @@ static void test_fitted_in_part(void)
 static void test_versions(void)
 {
   const struct shunt_original_costs *o = shunt_costs_h200.original;
-  check(shunt_costs_h200.cusparse[1] == 127 && shunt_costs_h200.cusparse[2] == 129, "three versions");
+  check(shunt_costs_h200.cusparse[1] == 127 && shunt_costs_h200.cusparse[2] == 129,
+        "three versions");
   check(memcmp(o[0].bsr, o[1].bsr, sizeof o[0].bsr) == 0 && o[2].sddmm_start == o[0].sddmm_start &&
             o[0].bsr[0][0].rate > 0,
         "of which the newer ones have what was timed anew");
@@ -106,7 +107,8 @@ static void test_described(void)
         "%s", text);
   shunt_costs_choose("NVIDIA H100 80GB HBM3", 66, &t);
   shunt_costs_describe(&t, text);
-  check(strstr(text, "carried over to NVIDIA H100 80GB HBM3 by multiprocessors") != NULL, "%s", text);
+  check(strstr(text, "carried over to NVIDIA H100 80GB HBM3 by multiprocessors") != NULL, "%s",
+        text);
 }
 
 /* ---- a user's file -------------------------------------------------------------------------- */

@@ -407,7 +407,7 @@ if ${CC:-cc} -shared -fPIC -o cuda/libcuda.so.1 fake.c >out 2>err; then
     ok $? "$text (status $got)"
   }
   asked 0 "a driver and a GPU" A=1
-  says note "the table of NVIDIA H200, cuSPARSE 12.6, 12.7, 12.9; carried over to Fake 0 by multiprocessors"
+  says note "the table of NVIDIA H200, cuSPARSE 12.6, 12.7, 12.9; carried over to Fake 0 by"
   says note "shunt calibrate makes one of this GPU"
   echo "# shunt costs 1 build=x gpu=Fake 0 driver=13000" >costs
   asked 0 "a table of costs of another build" SHUNT_COSTS=costs
