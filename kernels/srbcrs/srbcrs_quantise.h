@@ -77,7 +77,7 @@ static inline shunt_status shunt_srbcrs_softmax_check(const struct shunt_srbcrs_
 {
   if (v->bits != 16 && v->bits != 12 && v->bits != 8) return SHUNT_E_UNSUPPORTED;
   if (p->bits_b != 16 && p->bits_b != 8 && p->bits_b != 4) return SHUNT_E_UNSUPPORTED;
-  if (!p->scores || (uintptr_t)p->scores % 4) return SHUNT_E_ARGUMENT;
+  if (!p->scores || (uintptr_t)p->scores % 16) return SHUNT_E_ARGUMENT;
   return p->row_scales && (uintptr_t)p->row_scales % 4 == 0 ? SHUNT_OK : SHUNT_E_ARGUMENT;
 }
 
