@@ -57,6 +57,7 @@ struct shunt_srbcrs_softmax {
   float scale;
   int bits_b;
   float *row_scales; /* [v->rows] */
+  struct shunt_srbcrs_problems problems;
 };
 shunt_status shunt_srbcrs_softmax_cuda(const struct shunt_srbcrs_softmax *p,
                                        const struct shunt_srbcrs *v, const struct shunt_device *d,
@@ -77,6 +78,7 @@ static inline shunt_status shunt_srbcrs_softmax_check(const struct shunt_srbcrs_
 {
   if (v->bits != 16 && v->bits != 12 && v->bits != 8) return SHUNT_E_UNSUPPORTED;
   if (p->bits_b != 16 && p->bits_b != 8 && p->bits_b != 4) return SHUNT_E_UNSUPPORTED;
+  if (!shunt_srbcrs_problems_fit(&p->problems, v->height)) return SHUNT_E_ARGUMENT;
   if (!p->scores || (uintptr_t)p->scores % 16) return SHUNT_E_ARGUMENT;
   return p->row_scales && (uintptr_t)p->row_scales % 4 == 0 ? SHUNT_OK : SHUNT_E_ARGUMENT;
 }

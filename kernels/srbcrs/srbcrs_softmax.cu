@@ -1,7 +1,8 @@
 // srbcrs_softmax.cu: softmax over the entries of a matrix in strides, as integers
 // (srbcrs_quantise.h).
 //
-// A warp takes a row, four strides at once.  Eight lanes have a stride, each four of its slots: a
+// A warp takes a row, the grid's y is the problem.  Four strides at once:
+// eight lanes have a stride, each four of its slots: a
 // load of 16 bytes of scores, one of four masks, and a store of four integers for each part.
 //
 //   lanes     0 .. 7       8 .. 15      16 .. 23     24 .. 31
@@ -35,6 +36,7 @@ struct arguments {
   const float *scores;
   float scale, largest, room; // L, and 2^(31 - bits_b), of srbcrs_quantise.h
   float *row_scales;
+  int64_t places; // from one problem's scores and integers to the next one's
 };
 
 __device__ __forceinline__ float exponential(float x)
@@ -78,7 +80,7 @@ struct row_of_strides {
     vec<float, kQuad> scores = {};
     if (stride(step) < end)
       scores = *reinterpret_cast<const vec<float, kQuad> *>(
-          p.scores + (stride(step) * p.v.height + r) * kStride + at);
+          p.scores + blockIdx.y * p.places + (stride(step) * p.v.height + r) * kStride + at);
     quad x;
 #pragma unroll
     for (int i = 0; i < kQuad; i++)
@@ -101,7 +103,8 @@ struct row_of_strides {
     for (int i = 0; i < kQuad; i++) q[i] = __float2int_rn(factor * e.at[i]);
     const bool inside = stride(step) < end;
     const int64_t of_stride = p.v.height * kStride / 8 * p.v.bits;
-    uint8_t *const low = p.v.values + stride(step) * of_stride + r * kStride + at;
+    uint8_t *const low = p.v.values + blockIdx.y * (p.places / 8 * p.v.bits) +
+                         stride(step) * of_stride + r * kStride + at;
     uint8_t *const high = low + p.v.height * kStride;
     if (inside) *reinterpret_cast<uint32_t *>(low) = bytes(q, 0);
     if (p.v.bits == 8) return;
@@ -117,7 +120,7 @@ struct row_of_strides {
   }
   __device__ __forceinline__ void put_scale(float scale) const
   {
-    if (threadIdx.x % 32 == 0 && row < p.v.rows) p.row_scales[row] = scale;
+    if (threadIdx.x % 32 == 0 && row < p.v.rows) p.row_scales[blockIdx.y * p.v.rows + row] = scale;
   }
 };
 
@@ -244,7 +247,8 @@ extern "C" shunt_status shunt_srbcrs_softmax_cuda(const struct shunt_srbcrs_soft
   if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
   const float largest = shunt_srbcrs_largest(v);
   const float room = static_cast<float>(INT64_C(1) << (31 - p->bits_b));
-  const arguments k = {*v, p->scores, p->scale, largest, room, p->row_scales};
-  return shunt::launch_early(softmax_strides, dim3(static_cast<unsigned>(blocks)),
-                             dim3(kWarps * 32), d, stream, k);
+  const arguments k = {*v, p->scores, p->scale, largest, room, p->row_scales, p->problems.places};
+  const dim3 grid(static_cast<unsigned>(blocks),
+                  static_cast<unsigned>(shunt_srbcrs_count(&p->problems)));
+  return shunt::launch_early(softmax_strides, grid, dim3(kWarps * 32), d, stream, k);
 }

@@ -180,12 +180,13 @@ void test_softmax(int bits, int64_t cols, double spread, bool is_unsigned)
         (long long)cols, spread, bits, is_unsigned ? " unsigned" : "", worst, largest);
 }
 
-// Rows of about 0.4 n entries.
+// Rows of about 0.4 n entries.  Long ones: four problems at once, then the last two.
 void test_attention(const Scheme &by, shunt_type type, int64_t n)
 {
   Both m(random_pattern(40, n, 0.4, 8, 1), by.weights, 0, by.is_unsigned);
   Tensor q(40, 24, 2, 3, type, 1), k(n, 24, 2, 3, type, 2), v(n, 24, 2, 3, type, 3);
   Tensor o(40, 24, 2, 3, type, 4);
+  if (n > 1000) m.host->score_bytes = m.device->score_bytes = 4 * 4 * m.info.places;
   const size_t bytes = shunt_integer_attention_workspace(m.device, by.qk, by.v, &q.device,
                                                          &k.device, &v.device, &o.device);
   Buffer room(bytes + 256);
@@ -220,10 +221,12 @@ void test_attention(const Scheme &by, shunt_type type, int64_t n)
   m.device->at.ordinal--;
 }
 
-// Each CUDA call fails once: the status says it, and O is as it was unless the status says not.
+// Each CUDA call fails once: the status says it, and O is as it was unless the status says not.  One
+// problem at a time, so that there is something between them.
 void test_faults()
 {
   Both m(random_pattern(16, 64, 0.3, 8, 6), 8, 8);
+  m.device->score_bytes = 0;
   Tensor q(16, 24, 1, 2, SHUNT_F16, 1), k(64, 24, 1, 2, SHUNT_F16, 2);
   Tensor v(64, 24, 1, 2, SHUNT_F16, 3), o(16, 24, 1, 2, SHUNT_F16, 4);
   const size_t bytes =
