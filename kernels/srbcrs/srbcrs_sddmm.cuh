@@ -75,16 +75,15 @@ template <int Bits> struct multiplier {
   static constexpr int kParts = parts_of<Bits>, kWeights = weights_of<Bits, Bits>;
   const arguments &p;
   int g, t;
-  int64_t problem, first_row;
+  int64_t first_row;
   const uint8_t *row; // of A, this lane's first piece; NULL: the lane has none
   int d[2][4][kWeights];
 
   __device__ __forceinline__ multiplier(const arguments &args, int64_t group)
-      : p(args), g(threadIdx.x % 32 / 4), t(threadIdx.x % 4), problem(blockIdx.y),
-        first_row(group * args.v.height)
+      : p(args), g(threadIdx.x % 32 / 4), t(threadIdx.x % 4), first_row(group * args.v.height)
   {
     const bool exists = g < p.v.height && first_row + g < p.v.rows;
-    const int64_t of_all = problem * p.v.rows + first_row + g;
+    const int64_t of_all = blockIdx.y * p.v.rows + first_row + g;
     row = exists ? static_cast<const uint8_t *>(p.a.values) + of_all * p.a.row_bytes + 16 * t
                  : nullptr;
   }
@@ -157,7 +156,7 @@ template <int Bits> struct multiplier {
   __device__ __forceinline__ void run(const lane_lists &l)
   {
     const uint8_t *const b =
-        static_cast<const uint8_t *>(p.b.values) + problem * p.v.cols * p.b.row_bytes + 16 * t;
+        static_cast<const uint8_t *>(p.b.values) + blockIdx.y * p.v.cols * p.b.row_bytes + 16 * t;
     const uint8_t *const from[4] = {
         b + l.columns.x * p.b.row_bytes, b + l.columns.y * p.b.row_bytes,
         b + l.columns.z * p.b.row_bytes, b + l.columns.w * p.b.row_bytes};
@@ -183,14 +182,15 @@ template <int Bits> struct multiplier {
     if (p.scaling.type != SHUNT_I32)
 #pragma unroll
       for (int i = 0; i < 4; i++)
-        of_column[i] = scale_of_column(p.scaling, problem * p.v.cols + columns[i]);
+        of_column[i] = scale_of_column(p.scaling, blockIdx.y * p.v.cols + columns[i]);
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       const int r = 2 * t + h;
       if (r >= p.v.height) continue;
-      const int64_t at = problem * p.places + (stride * p.v.height + r) * kStride + 4 * g;
-      const int64_t row_of_all = problem * p.v.rows + first_row + r;
-      const float of_row = first_row + r < p.v.rows ? factor_of(p.scaling, problem, row_of_all) : 0;
+      const int64_t at = blockIdx.y * p.places + (stride * p.v.height + r) * kStride + 4 * g;
+      const int64_t row_of_all = blockIdx.y * p.v.rows + first_row + r;
+      const float of_row =
+          first_row + r < p.v.rows ? factor_of(p.scaling, blockIdx.y, row_of_all) : 0;
       vec<Out, 4> out;
 #pragma unroll
       for (int i = 0; i < 4; i++) {

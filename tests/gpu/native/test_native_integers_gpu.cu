@@ -59,10 +59,10 @@ struct Tensor {
   }
 };
 
-void test_quantise(shunt_type type, int bits, int per_row)
+// `cols` of 8, 16 .. 256: short rows, read by 16 bytes.
+void test_quantise(shunt_type type, int bits, int per_row, int64_t cols)
 {
-  const int64_t rows = 33, cols = per_row ? 75 : 1101, pitch = (cols * bits / 8 + 16) / 16 * 16,
-                heads = 3;
+  const int64_t rows = 33, pitch = (cols * bits / 8 + 16) / 16 * 16, heads = 3;
   Tensor x(rows, cols, 2, heads, type, 7);
   Buffer to((size_t)(2 * heads * rows * pitch)), scales((size_t)(2 * heads * rows) * 4);
   std::vector<char> twin(to.host.size() + 16, (char)0xff);
@@ -79,7 +79,8 @@ void test_quantise(shunt_type type, int bits, int per_row)
   const size_t n = (size_t)(2 * heads * (per_row ? rows : 1)) * 4;
   good = good && !memcmp(to.host.data(), first, to.host.size()) &&
          !memcmp(scales.host.data(), twin_scales.data(), n);
-  check(good, "quantise: type %d, %d bits, by rows: %d", type, bits, per_row);
+  check(good, "quantise: type %d, %d bits, by rows: %d, %lld columns", type, bits, per_row,
+        (long long)cols);
 }
 
 void test_products(int bits, int height)
@@ -361,7 +362,8 @@ int main(int argc, char **argv)
 {
   for (int bits : {16, 8, 4}) {
     for (shunt_type type : {SHUNT_F16, SHUNT_BF16, SHUNT_F32})
-      for (int per_row : {0, 1}) test_quantise(type, bits, per_row);
+      for (int per_row : {0, 1})
+        for (int64_t cols : {8, 64, 75, 88, 256, 1101}) test_quantise(type, bits, per_row, cols);
     for (int height : {0, 2, 4, 8}) test_products(bits, height);
   }
   for (int bits : {16, 12, 8})
