@@ -101,9 +101,10 @@ shunt_status shunt_srbcrs_sddmm_host(const struct shunt_srbcrs_sddmm *p,
 
 /* C = A B.  b: v->cols x n, of no more bits than v has.  c: v->rows x n by rows, c_row_stride
    elements apart, of scaling.type.  Of several problems c is that of head 0 of batch 0, and the
-   first problem is number c_first, batch * heads + head; the strides are elements.  Shapes: columns 32 and 64 of 16 bits, 32, 64 and 128 of 8, 64
-   and 128 of 4; they do not change the result.  Needs compute capability 8.0.  SHUNT_E_UNSUPPORTED,
-   SHUNT_E_ARGUMENT: nothing was enqueued.  */
+   first problem is number c_first, batch * heads + head; the strides are elements.  Shapes:
+   columns 32 and 64 of 16 bits, 32, 64 and 128 of 8, 64 and 128 of 4; they do not change the
+   result.  Needs compute capability 8.0.  SHUNT_E_UNSUPPORTED, SHUNT_E_ARGUMENT: nothing was
+   enqueued.  */
 struct shunt_srbcrs_integer_spmm {
   struct shunt_integers b;
   struct shunt_scaling scaling;
