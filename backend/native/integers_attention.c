@@ -3,11 +3,14 @@
 
      workspace  | Q | K | V | scales of Q's rows | of K's | of each V | scores | weights | scales |
                   \_________ quantise ___________________________/     |        |         |
-                             SDDMM writes f32, scaled -----------------'        |         |
+                             SDDMM writes f16, scaled -----------------'        |         |
                              softmax writes integers of P's bits ---------------'         |
                                      and the scales of their rows ------------------------'
                              SpMM reads both, and V                                          */
 #include "backend/native/integers.h"
+
+/* Half the memory of f32; their rounding, 2^-11, is small beside that of Q and K, 2^-8 and more. */
+static const shunt_type SCORES = SHUNT_F16;
 
 /* Operands that have been looked at, and where their integers go. */
 struct attention {
@@ -15,8 +18,8 @@ struct attention {
   int bits_qk, bits_v;
   const struct shunt_tensor *q, *k, *v, *o;
   struct shunt_integers of_q, of_k, of_v; /* of the first problem */
-  float *q_scales, *k_scales, *v_scale, *scores, *row_scales;
-  void *weights;
+  float *q_scales, *k_scales, *v_scale, *row_scales;
+  void *scores, *weights;
   int64_t at_once; /* problems, in one set of calls */
   size_t bytes;
 };
@@ -54,7 +57,8 @@ static struct shunt_integers place_integers(struct attention *x, char *workspace
 static void lay_out(struct attention *x, char *workspace)
 {
   const size_t problems = (size_t)shunt_tensor_problems(x->q), size = sizeof(float);
-  const size_t fit = x->p->places ? x->p->score_bytes / (x->p->places * size) : problems;
+  const size_t score_bytes = x->p->places * shunt_type_size(SCORES);
+  const size_t fit = score_bytes ? x->p->score_bytes / score_bytes : problems;
   const size_t at_once = fit < 1 ? 1 : fit < problems ? fit : problems;
   x->at_once = (int64_t)at_once;
   x->bytes = 0;
@@ -64,7 +68,7 @@ static void lay_out(struct attention *x, char *workspace)
   x->q_scales = place(x, workspace, problems * (size_t)x->q->rows * size);
   x->k_scales = place(x, workspace, problems * (size_t)x->k->rows * size);
   x->v_scale = place(x, workspace, problems * size);
-  x->scores = place(x, workspace, at_once * x->p->places * size);
+  x->scores = place(x, workspace, at_once * score_bytes);
   x->weights = place(x, workspace, at_once * x->p->places * (size_t)x->p->v.bits / 8);
   x->row_scales = place(x, workspace, at_once * (size_t)x->q->rows * size);
 }
@@ -100,13 +104,14 @@ static shunt_status some_problems(const struct attention *x, int64_t z, int64_t 
   const struct shunt_srbcrs weights = shunt_integers_view(p, x->weights);
   const struct shunt_srbcrs_sddmm sddmm = {.a = of_problem(&x->of_q, z),
                                            .b = of_problem(&x->of_k, z),
-                                           .scaling = {.type = SHUNT_F32,
+                                           .scaling = {.type = SCORES,
                                                        .scale = scale,
                                                        .row_scales = x->q_scales + z * x->q->rows,
                                                        .col_scales = x->k_scales + z * x->k->rows},
                                            .values = x->scores,
                                            .problems = problems};
-  const struct shunt_srbcrs_softmax softmax = {x->scores, 1, x->bits_v, x->row_scales, problems};
+  const struct shunt_srbcrs_softmax softmax = {x->scores, SCORES,        1,
+                                               x->bits_v, x->row_scales, problems};
   const struct shunt_srbcrs_integer_spmm spmm = {.b = of_problem(&x->of_v, z),
                                                  .scaling = {.type = o.type,
                                                              .scale = 1,

@@ -74,8 +74,11 @@ shunt_status shunt_integer_softmax(const struct shunt_packed_integers *p, float 
 {
   if (!p || !scores || (uintptr_t)scores % 16 || (uintptr_t)values % 256) return SHUNT_E_ARGUMENT;
   const struct shunt_srbcrs v = shunt_integers_view(p, values);
-  const struct shunt_srbcrs_softmax q = {
-      .scores = scores, .scale = scale, .bits_b = bits_b, .row_scales = row_scales};
+  const struct shunt_srbcrs_softmax q = {.scores = scores,
+                                         .score_type = SHUNT_F32,
+                                         .scale = scale,
+                                         .bits_b = bits_b,
+                                         .row_scales = row_scales};
   const shunt_status s = p->at.engine->enter(&p->at);
   return s == SHUNT_OK ? p->at.engine->integers->softmax(p, &q, &v, stream) : s;
 }

@@ -10,8 +10,8 @@ static int arrays_fit(const struct shunt_csr *a)
   return a->row_offsets && (a->columns || a->nnz == 0);
 }
 
-/* They and their weights, a quarter of it, are written and read again out of the 50 MB of L2. */
-enum { SCORE_BYTES = 32 << 20 };
+/* They and their weights, at most as much, are written and read again out of the 50 MB of L2. */
+enum { SCORE_BYTES = 16 << 20 };
 
 /* Three of four places of its vectors are entries. */
 static int is_dense_enough(const struct shunt_packed_integers *p)

@@ -2,6 +2,7 @@
    the twin of srbcrs_softmax.cu, in double. */
 #include <math.h>
 
+#include "kernels/common/host_element.h"
 #include "kernels/srbcrs/srbcrs_quantise.h"
 
 struct row {
@@ -18,7 +19,8 @@ static int is_entry(const struct row *k, int64_t s)
 
 static double x_of(const struct row *k, int64_t s)
 {
-  return (double)(k->p->scale * k->p->scores[shunt_srbcrs_place(k->v->height, k->r, s)]);
+  const int64_t at = shunt_srbcrs_place(k->v->height, k->r, s);
+  return (double)(k->p->scale * (float)shunt_load(k->p->scores, at, k->p->score_type));
 }
 
 static void put(const struct row *k, int64_t s, int q)
@@ -62,9 +64,10 @@ static void one_problem(const struct shunt_srbcrs_softmax *p, const struct shunt
                         int64_t z)
 {
   const int64_t stride = SHUNT_SRBCRS_STRIDE;
+  const size_t size = shunt_type_size(p->score_type);
   struct shunt_srbcrs_softmax one = *p;
   struct shunt_srbcrs to = *v;
-  one.scores += z * p->problems.places;
+  one.scores = (const char *)p->scores + (size_t)(z * p->problems.places) * size;
   one.row_scales += z * v->rows;
   to.values += z * (p->problems.places / 8 * v->bits);
   for (int64_t g = 0; g < v->groups; g++)

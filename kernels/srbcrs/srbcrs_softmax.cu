@@ -3,7 +3,7 @@
 //
 // A warp takes a row, the grid's y is the problem.  Four strides at once:
 // eight lanes have a stride, each four of its slots: a
-// load of 16 bytes of scores, one of four masks, and a store of four integers for each part.
+// load of four scores, one of four masks, and a store of four integers for each part.
 //
 //   lanes     0 .. 7       8 .. 15      16 .. 23     24 .. 31
 //   step 0    | stride 0 | | stride 1 | | stride 2 | | stride 3 |     largest x of the row
@@ -13,7 +13,7 @@
 // Rows of up to 32 strides are read once, into registers, all loads before the first use; longer
 // ones once for each of the lines on the right, out of L1 or L2 but the first time.
 //
-// Bound: the scores, 4 bytes a slot, read, and an exponential for each.
+// Bound: the scores, 4 or 2 bytes a slot, read, and an exponential for each.
 #include "kernels/common/early_launch.cuh"
 #include "kernels/common/number.cuh"
 #include "kernels/srbcrs/srbcrs_quantise.h"
@@ -33,7 +33,7 @@ constexpr float kLog2E = 1.4426950408889634f;
 
 struct arguments {
   struct shunt_srbcrs v;
-  const float *scores;
+  const void *scores;
   float scale, largest, room; // L, and 2^(31 - bits_b), of srbcrs_quantise.h
   float *row_scales;
   int64_t places; // from one problem's scores and integers to the next one's
@@ -54,7 +54,7 @@ struct quad {
 };
 
 // The lane's quad of a step is of stride first + 4 step; beyond `end` it has none.
-struct row_of_strides {
+template <class Score> struct row_of_strides {
   const arguments &p;
   int64_t row, first, end; // the row's strides, from the lane's first one
   int steps;               // of the warp
@@ -77,14 +77,14 @@ struct row_of_strides {
   __device__ __forceinline__ quad x_of(int step) const
   {
     const uint32_t mine = entries(step);
-    vec<float, kQuad> scores = {};
-    if (stride(step) < end)
-      scores = *reinterpret_cast<const vec<float, kQuad> *>(
-          p.scores + blockIdx.y * p.places + (stride(step) * p.v.height + r) * kStride + at);
+    const int64_t place = (stride(step) * p.v.height + r) * kStride + at;
+    const Score *const from = static_cast<const Score *>(p.scores) + blockIdx.y * p.places + place;
+    vec<Score, kQuad> scores = {};
+    if (stride(step) < end) scores = *reinterpret_cast<const vec<Score, kQuad> *>(from);
     quad x;
 #pragma unroll
     for (int i = 0; i < kQuad; i++)
-      x.at[i] = mine >> 8 * i & 1 ? p.scale * scores.at[i] : -INFINITY;
+      x.at[i] = mine >> 8 * i & 1 ? p.scale * widen<float>(scores.at[i]) : -INFINITY;
     return x;
   }
   // Part 1: what lies above the low bytes.
@@ -159,7 +159,7 @@ __device__ __forceinline__ float factor_of(const arguments &p, float sum)
 }
 
 // No entries, or not all of them numbers.
-__device__ __forceinline__ void no_weights(const row_of_strides &k)
+template <class Score> __device__ __forceinline__ void no_weights(const row_of_strides<Score> &k)
 {
   uint32_t any = 0;
   for (int i = 0; i < k.steps; i++) {
@@ -170,7 +170,8 @@ __device__ __forceinline__ void no_weights(const row_of_strides &k)
 }
 
 // Of Held steps at most.
-template <int Held> __device__ __forceinline__ void short_row(const row_of_strides &k)
+template <int Held, class Score>
+__device__ __forceinline__ void short_row(const row_of_strides<Score> &k)
 {
   quad x[Held];
   float mine = -INFINITY, sum = 0.0f;
@@ -194,7 +195,7 @@ template <int Held> __device__ __forceinline__ void short_row(const row_of_strid
   k.put_scale(__fdiv_rn(1.0f, factor * sum));
 }
 
-__device__ __forceinline__ void long_row(const row_of_strides &k)
+template <class Score> __device__ __forceinline__ void long_row(const row_of_strides<Score> &k)
 {
   float mine = -INFINITY, sum = 0.0f;
   for (int i = 0; i < k.steps; i++) mine = larger(mine, k.x_of(i));
@@ -208,6 +209,7 @@ __device__ __forceinline__ void long_row(const row_of_strides &k)
   k.put_scale(__fdiv_rn(1.0f, factor * sum));
 }
 
+template <class Score>
 __global__ void __launch_bounds__(kWarps * 32) softmax_strides(const __grid_constant__ arguments p)
 {
   wait_for_previous();
@@ -219,13 +221,13 @@ __global__ void __launch_bounds__(kWarps * 32) softmax_strides(const __grid_cons
   const int64_t first = p.v.begin[group] / kStride;
   const int64_t end = (p.v.end[group] + kStride - 1) / kStride;
   const int steps = static_cast<int>((end - first + kAtOnce - 1) / kAtOnce);
-  const row_of_strides k = {p,
-                            row,
-                            first + lane / kLanes,
-                            end,
-                            steps,
-                            lane % kLanes * kQuad,
-                            static_cast<int>(row % p.v.height)};
+  const row_of_strides<Score> k = {p,
+                                   row,
+                                   first + lane / kLanes,
+                                   end,
+                                   steps,
+                                   lane % kLanes * kQuad,
+                                   static_cast<int>(row % p.v.height)};
   if (steps <= 2) return short_row<2>(k);
   if (steps <= 4) return short_row<4>(k);
   if (steps <= 8) return short_row<8>(k);
@@ -250,5 +252,7 @@ extern "C" shunt_status shunt_srbcrs_softmax_cuda(const struct shunt_srbcrs_soft
   const arguments k = {*v, p->scores, p->scale, largest, room, p->row_scales, p->problems.places};
   const dim3 grid(static_cast<unsigned>(blocks),
                   static_cast<unsigned>(shunt_srbcrs_count(&p->problems)));
-  return shunt::launch_early(softmax_strides, grid, dim3(kWarps * 32), d, stream, k);
+  if (p->score_type == SHUNT_F16)
+    return shunt::launch_early(softmax_strides<__half>, grid, dim3(kWarps * 32), d, stream, k);
+  return shunt::launch_early(softmax_strides<float>, grid, dim3(kWarps * 32), d, stream, k);
 }

@@ -187,7 +187,7 @@ void test_attention(const Scheme &by, shunt_type type, int64_t n)
   Both m(random_pattern(40, n, 0.4, 8, 1), by.weights, 0, by.is_unsigned);
   Tensor q(40, 24, 2, 3, type, 1), k(n, 24, 2, 3, type, 2), v(n, 24, 2, 3, type, 3);
   Tensor o(40, 24, 2, 3, type, 4);
-  if (n > 1000) m.host->score_bytes = m.device->score_bytes = 4 * 4 * m.info.places;
+  if (n > 1000) m.host->score_bytes = m.device->score_bytes = 4 * 2 * m.info.places;
   const size_t bytes = shunt_integer_attention_workspace(m.device, by.qk, by.v, &q.device,
                                                          &k.device, &v.device, &o.device);
   Buffer room(bytes + 256);

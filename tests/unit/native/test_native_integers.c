@@ -217,7 +217,7 @@ static void test_attention(int bits, size_t at_once)
   struct shunt_csr pattern = o.a;
   pattern.values = NULL;
   int good = shunt_pack_integers(&pattern, SHUNT_HOST, bits, 0, NULL, &p) == SHUNT_OK;
-  if (p) p->score_bytes = at_once * p->places * sizeof(float);
+  if (p) p->score_bytes = at_once * p->places * shunt_type_size(SHUNT_F16);
   float *const x[4] = {random_floats(2 * ROWS * DEPTH), random_floats(2 * COLS * DEPTH),
                        random_floats(2 * COLS * DEPTH), random_floats(2 * ROWS * DEPTH)};
   struct shunt_tensor t[4];
