@@ -26,14 +26,24 @@ static shunt_status cuda_quantise(const struct shunt_native_place *at,
   return SHUNT_LAUNCH(shunt_quantise_cuda(q, &at->device, stream));
 }
 
+/* What so many problems are for whoever cuts the work: their groups behind one another. */
+static struct shunt_srbcrs side_by_side(const struct shunt_srbcrs *v,
+                                        const struct shunt_srbcrs_problems *problems)
+{
+  struct shunt_srbcrs all = *v;
+  all.groups *= shunt_srbcrs_count(problems);
+  return all;
+}
+
 static shunt_status cuda_spmm(const struct shunt_packed_integers *p,
                               const struct shunt_srbcrs_integer_spmm *q,
                               const struct shunt_srbcrs *v, shunt_stream stream)
 {
   const struct shunt_device *d = &p->at.device;
-  const int64_t vectors = (int64_t)p->counts.vectors;
+  const struct shunt_srbcrs all = side_by_side(v, &q->problems);
+  const int64_t vectors = (int64_t)p->counts.vectors * shunt_srbcrs_count(&q->problems);
   const struct shunt_srbcrs_shape shape =
-      shunt_choose_srbcrs_shape(v, vectors, q->b.bits, q->b.cols, d);
+      shunt_choose_srbcrs_shape(&all, vectors, q->b.bits, q->b.cols, d);
   return SHUNT_LAUNCH(shunt_srbcrs_integer_spmm_cuda(q, v, &shape, d, stream));
 }
 
@@ -41,8 +51,9 @@ static shunt_status cuda_sddmm(const struct shunt_packed_integers *p,
                                const struct shunt_srbcrs_sddmm *q, shunt_stream stream)
 {
   const struct shunt_device *d = &p->at.device;
-  const int64_t vectors = (int64_t)p->counts.vectors;
-  const int64_t phases = shunt_choose_srbcrs_phases(&p->v, vectors, q->a.bits, d);
+  const struct shunt_srbcrs all = side_by_side(&p->v, &q->problems);
+  const int64_t vectors = (int64_t)p->counts.vectors * shunt_srbcrs_count(&q->problems);
+  const int64_t phases = shunt_choose_srbcrs_phases(&all, vectors, q->a.bits, d);
   return SHUNT_LAUNCH(shunt_srbcrs_sddmm_cuda(q, &p->v, phases, d, stream));
 }
 

@@ -15,6 +15,7 @@ struct shunt_packed_integers {
   struct shunt_native_place at;
   void *memory;
   size_t bytes, places; /* places: of all slots, v.height each */
+  size_t score_bytes;   /* of scores that attention has at once, but one problem's at least */
 };
 
 struct shunt_native_integers {

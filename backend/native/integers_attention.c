@@ -1,13 +1,16 @@
 /* integers_attention.c: shunt_integer_attention: Q, K and V as integers, all problems at once; then
-   problem by problem three calls, as the paper has it:
+   three calls, as the paper has it, for as many problems as have scores that L2 holds:
 
      workspace  | Q | K | V | scales of Q's rows | of K's | of each V | scores | weights | scales |
                   \_________ quantise ___________________________/     |        |         |
-                             SDDMM writes f32, scaled -----------------'        |         |
+                             SDDMM writes f16, scaled -----------------'        |         |
                              softmax writes integers of P's bits ---------------'         |
                                      and the scales of their rows ------------------------'
                              SpMM reads both, and V                                          */
 #include "backend/native/integers.h"
+
+/* Half the memory of f32; their rounding, 2^-11, is small beside that of Q and K, 2^-8 and more. */
+static const shunt_type SCORES = SHUNT_F16;
 
 /* Operands that have been looked at, and where their integers go. */
 struct attention {
@@ -15,8 +18,9 @@ struct attention {
   int bits_qk, bits_v;
   const struct shunt_tensor *q, *k, *v, *o;
   struct shunt_integers of_q, of_k, of_v; /* of the first problem */
-  float *q_scales, *k_scales, *v_scale, *scores, *row_scales;
-  void *weights;
+  float *q_scales, *k_scales, *v_scale, *row_scales;
+  void *scores, *weights;
+  int64_t at_once; /* problems, in one set of calls */
   size_t bytes;
 };
 
@@ -53,6 +57,10 @@ static struct shunt_integers place_integers(struct attention *x, char *workspace
 static void lay_out(struct attention *x, char *workspace)
 {
   const size_t problems = (size_t)shunt_tensor_problems(x->q), size = sizeof(float);
+  const size_t score_bytes = x->p->places * shunt_type_size(SCORES);
+  const size_t fit = score_bytes ? x->p->score_bytes / score_bytes : problems;
+  const size_t at_once = fit < 1 ? 1 : fit < problems ? fit : problems;
+  x->at_once = (int64_t)at_once;
   x->bytes = 0;
   x->of_q = place_integers(x, workspace, x->q, x->bits_qk);
   x->of_k = place_integers(x, workspace, x->k, x->bits_qk);
@@ -60,9 +68,9 @@ static void lay_out(struct attention *x, char *workspace)
   x->q_scales = place(x, workspace, problems * (size_t)x->q->rows * size);
   x->k_scales = place(x, workspace, problems * (size_t)x->k->rows * size);
   x->v_scale = place(x, workspace, problems * size);
-  x->scores = place(x, workspace, x->p->places * size);
-  x->weights = place(x, workspace, x->p->places * (size_t)x->p->v.bits / 8);
-  x->row_scales = place(x, workspace, (size_t)x->q->rows * size);
+  x->scores = place(x, workspace, at_once * score_bytes);
+  x->weights = place(x, workspace, at_once * x->p->places * (size_t)x->p->v.bits / 8);
+  x->row_scales = place(x, workspace, at_once * (size_t)x->q->rows * size);
 }
 
 static struct shunt_integers of_problem(const struct shunt_integers *m, int64_t z)
@@ -84,28 +92,38 @@ static shunt_status quantise(const struct attention *x, shunt_stream stream)
   return s;
 }
 
-static shunt_status one_problem(const struct attention *x, int64_t z, float scale,
-                                shunt_stream stream)
+/* `count` problems from number z on. */
+static shunt_status some_problems(const struct attention *x, int64_t z, int64_t count, float scale,
+                                  shunt_stream stream)
 {
   const struct shunt_packed_integers *p = x->p;
   const struct shunt_native_integers *engine = p->at.engine->integers;
-  const struct shunt_dense o = shunt_tensor_matrix(x->o, z);
+  const struct shunt_dense o = shunt_tensor_matrix(x->o, count > 1 ? 0 : z);
+  const struct shunt_heads heads = shunt_tensor_heads(x->o);
+  const struct shunt_srbcrs_problems problems = {count, (int64_t)p->places};
   const struct shunt_srbcrs weights = shunt_integers_view(p, x->weights);
   const struct shunt_srbcrs_sddmm sddmm = {.a = of_problem(&x->of_q, z),
                                            .b = of_problem(&x->of_k, z),
-                                           .scaling = {.type = SHUNT_F32,
+                                           .scaling = {.type = SCORES,
                                                        .scale = scale,
                                                        .row_scales = x->q_scales + z * x->q->rows,
                                                        .col_scales = x->k_scales + z * x->k->rows},
-                                           .values = x->scores};
-  const struct shunt_srbcrs_softmax softmax = {x->scores, 1, x->bits_v, x->row_scales};
+                                           .values = x->scores,
+                                           .problems = problems};
+  const struct shunt_srbcrs_softmax softmax = {x->scores, SCORES,        1,
+                                               x->bits_v, x->row_scales, problems};
   const struct shunt_srbcrs_integer_spmm spmm = {.b = of_problem(&x->of_v, z),
                                                  .scaling = {.type = o.type,
                                                              .scale = 1,
                                                              .tensor_scale = x->v_scale + z,
                                                              .row_scales = x->row_scales},
                                                  .c = o.values,
-                                                 .c_row_stride = o.row_stride};
+                                                 .c_row_stride = o.row_stride,
+                                                 .problems = problems,
+                                                 .c_first = z,
+                                                 .heads = x->o->heads,
+                                                 .head_stride = heads.head_stride,
+                                                 .batch_stride = heads.batch_stride};
   shunt_status s = engine->sddmm(p, &sddmm, stream);
   if (s == SHUNT_OK) s = engine->softmax(p, &softmax, &weights, stream);
   return s == SHUNT_OK ? engine->spmm(p, &spmm, &weights, stream) : s;
@@ -136,8 +154,10 @@ shunt_status shunt_integer_attention(const struct shunt_packed_integers *p, int 
     return SHUNT_E_WORKSPACE;
   s = p->at.engine->enter(&p->at);
   if (s == SHUNT_OK) s = quantise(&x, stream);
-  for (int64_t z = 0; s == SHUNT_OK && z < shunt_tensor_problems(q); z++) {
-    s = one_problem(&x, z, scale, stream);
+  const int64_t problems = shunt_tensor_problems(q);
+  for (int64_t z = 0; s == SHUNT_OK && z < problems; z += x.at_once) {
+    const int64_t left = problems - z;
+    s = some_problems(&x, z, left < x.at_once ? left : x.at_once, scale, stream);
     if (s != SHUNT_OK && z > 0) s = SHUNT_E_WRITTEN;
   }
   return s;

@@ -50,7 +50,8 @@ shunt_status shunt_integer_spmm(const struct shunt_packed_integers *p, const voi
 {
   if (!p || !b || !scaling_fits(scaling) || (uintptr_t)values % 256) return SHUNT_E_ARGUMENT;
   const struct shunt_srbcrs v = shunt_integers_view(p, (void *)(uintptr_t)values);
-  const struct shunt_srbcrs_integer_spmm q = {*b, *scaling, c, c_row_stride};
+  const struct shunt_srbcrs_integer_spmm q = {
+      .b = *b, .scaling = *scaling, .c = c, .c_row_stride = c_row_stride};
   const shunt_status s = p->at.engine->enter(&p->at);
   return s == SHUNT_OK ? p->at.engine->integers->spmm(p, &q, &v, stream) : s;
 }
@@ -62,7 +63,7 @@ shunt_status shunt_integer_sddmm(const struct shunt_packed_integers *p,
 {
   if (!p || !a || !b || !scaling_fits(scaling) || !results || (uintptr_t)results % 16)
     return SHUNT_E_ARGUMENT;
-  const struct shunt_srbcrs_sddmm q = {*a, *b, *scaling, results};
+  const struct shunt_srbcrs_sddmm q = {.a = *a, .b = *b, .scaling = *scaling, .values = results};
   const shunt_status s = p->at.engine->enter(&p->at);
   return s == SHUNT_OK ? p->at.engine->integers->sddmm(p, &q, stream) : s;
 }
@@ -73,7 +74,11 @@ shunt_status shunt_integer_softmax(const struct shunt_packed_integers *p, float 
 {
   if (!p || !scores || (uintptr_t)scores % 16 || (uintptr_t)values % 256) return SHUNT_E_ARGUMENT;
   const struct shunt_srbcrs v = shunt_integers_view(p, values);
-  const struct shunt_srbcrs_softmax q = {scores, scale, bits_b, row_scales};
+  const struct shunt_srbcrs_softmax q = {.scores = scores,
+                                         .score_type = SHUNT_F32,
+                                         .scale = scale,
+                                         .bits_b = bits_b,
+                                         .row_scales = row_scales};
   const shunt_status s = p->at.engine->enter(&p->at);
   return s == SHUNT_OK ? p->at.engine->integers->softmax(p, &q, &v, stream) : s;
 }

@@ -10,6 +10,9 @@ static int arrays_fit(const struct shunt_csr *a)
   return a->row_offsets && (a->columns || a->nnz == 0);
 }
 
+/* They and their weights, at most as much, are written and read again out of the 50 MB of L2. */
+enum { SCORE_BYTES = 16 << 20 };
+
 /* Three of four places of its vectors are entries. */
 static int is_dense_enough(const struct shunt_packed_integers *p)
 {
@@ -28,6 +31,7 @@ static shunt_status pack_with(const struct shunt_csr *a, const struct shunt_srbc
   shunt_srbcrs_lay_out(a, layout, p->memory, &p->v);
   p->places =
       (size_t)shunt_srbcrs_strides(a, layout) * SHUNT_SRBCRS_STRIDE * (size_t)layout->height;
+  p->score_bytes = SCORE_BYTES;
   s = engine->integers->pack(a, layout, &p->at, &p->v, &p->counts, stream);
   if (s == SHUNT_OK && p->counts.irregular) s = SHUNT_E_INPUT;
   if (s == SHUNT_OK && layout->share == layout->height && !is_dense_enough(p)) s = SHUNT_E_INPUT;

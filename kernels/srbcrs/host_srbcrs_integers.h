@@ -16,6 +16,23 @@ static inline int64_t shunt_integer_at(const struct shunt_integers *m, int64_t i
   return nibble < 8 ? nibble : nibble - 16;
 }
 
+/* Of problem z, of so many rows and columns each: operands and scales. */
+static inline struct shunt_integers shunt_integers_of(const struct shunt_integers *m, int64_t z)
+{
+  struct shunt_integers one = *m;
+  one.values = (const char *)m->values + z * m->rows * m->row_bytes;
+  return one;
+}
+static inline struct shunt_scaling shunt_scaling_of(const struct shunt_scaling *s, int64_t z,
+                                                    int64_t rows, int64_t cols)
+{
+  struct shunt_scaling one = *s;
+  if (s->tensor_scale) one.tensor_scale += z;
+  if (s->row_scales) one.row_scales += z * rows;
+  if (s->col_scales) one.col_scales += z * cols;
+  return one;
+}
+
 /* to[at] = what `sum`, of row i and column j, becomes. */
 static inline void shunt_put_scaled(const struct shunt_scaling *s, void *to, int64_t at,
                                     uint32_t sum, int64_t i, int64_t j)

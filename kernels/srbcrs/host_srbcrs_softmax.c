@@ -2,6 +2,7 @@
    the twin of srbcrs_softmax.cu, in double. */
 #include <math.h>
 
+#include "kernels/common/host_element.h"
 #include "kernels/srbcrs/srbcrs_quantise.h"
 
 struct row {
@@ -18,7 +19,8 @@ static int is_entry(const struct row *k, int64_t s)
 
 static double x_of(const struct row *k, int64_t s)
 {
-  return (double)(k->p->scale * k->p->scores[shunt_srbcrs_place(k->v->height, k->r, s)]);
+  const int64_t at = shunt_srbcrs_place(k->v->height, k->r, s);
+  return (double)(k->p->scale * (float)shunt_load(k->p->scores, at, k->p->score_type));
 }
 
 static void put(const struct row *k, int64_t s, int q)
@@ -58,17 +60,29 @@ static float one_row(const struct row *k)
   return good ? (float)(1 / (factor * sum)) : NAN;
 }
 
+static void one_problem(const struct shunt_srbcrs_softmax *p, const struct shunt_srbcrs *v,
+                        int64_t z)
+{
+  const int64_t stride = SHUNT_SRBCRS_STRIDE;
+  const size_t size = shunt_type_size(p->score_type);
+  struct shunt_srbcrs_softmax one = *p;
+  struct shunt_srbcrs to = *v;
+  one.scores = (const char *)p->scores + (size_t)(z * p->problems.places) * size;
+  one.row_scales += z * v->rows;
+  to.values += z * (p->problems.places / 8 * v->bits);
+  for (int64_t g = 0; g < v->groups; g++)
+    for (int r = 0; r < v->height; r++) {
+      const struct row k = {&to, &one, v->begin[g], (v->end[g] + stride - 1) / stride * stride, r};
+      const float scale = one_row(&k);
+      if (g * v->height + r < v->rows) one.row_scales[g * v->height + r] = scale;
+    }
+}
+
 shunt_status shunt_srbcrs_softmax_host(const struct shunt_srbcrs_softmax *p,
                                        const struct shunt_srbcrs *v)
 {
-  const int64_t stride = SHUNT_SRBCRS_STRIDE;
   const shunt_status status = shunt_srbcrs_softmax_check(p, v);
   if (status != SHUNT_OK) return status;
-  for (int64_t g = 0; g < v->groups; g++)
-    for (int r = 0; r < v->height; r++) {
-      const struct row k = {v, p, v->begin[g], (v->end[g] + stride - 1) / stride * stride, r};
-      const float scale = one_row(&k);
-      if (g * v->height + r < v->rows) p->row_scales[g * v->height + r] = scale;
-    }
+  for (int64_t z = 0; z < shunt_srbcrs_count(&p->problems); z++) one_problem(p, v, z);
   return SHUNT_OK;
 }

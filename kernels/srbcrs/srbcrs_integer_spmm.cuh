@@ -16,6 +16,18 @@ struct scaled_store {
   int64_t row_stride;
   bool wide; // stored by 16 bytes
   struct shunt_scaling scaling;
+  int64_t rows, cols, count; // of a problem, and how many of them
+  int64_t first, heads, head_stride, batch_stride;
+
+  unsigned problems() const { return static_cast<unsigned>(count); }
+
+  // Where the block's problem has its C.
+  __device__ __forceinline__ int64_t origin() const
+  {
+    if (count == 1) return 0;
+    const int64_t z = first + blockIdx.y;
+    return z / heads * batch_stride + z % heads * head_stride;
+  }
 
   template <class Out, int X>
   __device__ __forceinline__ void put_as(int64_t row, int column, int room,
@@ -23,14 +35,14 @@ struct scaled_store {
   {
     constexpr int kWide =
         X < 16 / static_cast<int>(sizeof(Out)) ? X : 16 / static_cast<int>(sizeof(Out));
-    const float of_row = factor_of(scaling, row);
-    Out *to = static_cast<Out *>(c) + row * row_stride + column;
+    const float of_row = factor_of(scaling, blockIdx.y, blockIdx.y * rows + row);
+    Out *to = static_cast<Out *>(c) + origin() + row * row_stride + column;
     vec<Out, kWide> out[X / kWide] = {};
 #pragma unroll
     for (int i = 0; i < X; i++)
       if (i < room)
         out[i / kWide].at[i % kWide] =
-            scaled<Out>(sums[i], of_row * scale_of_column(scaling, column + i));
+            scaled<Out>(sums[i], of_row * scale_of_column(scaling, blockIdx.y * cols + column + i));
     if (wide && X <= room) {
 #pragma unroll
       for (int i = 0; i < X / kWide; i++) reinterpret_cast<vec<Out, kWide> *>(to)[i] = out[i];

@@ -53,6 +53,24 @@ struct shunt_scaling {
   const float *tensor_scale, *row_scales, *col_scales;
 };
 
+/* Problems of one pattern, 1 .. 65535 of them, that one launch takes side by side.  What the others
+   have stands behind what the first one has: dense operands rows x row_bytes bytes further on, a
+   tensor scale, a scale for each row and for each column of the result; what stands at the
+   pattern's entries, scores and v's own values, `places` elements further on, a number of whole
+   strides of V rows.  Zeros: one problem.  */
+struct shunt_srbcrs_problems {
+  int64_t count, places;
+};
+static inline int64_t shunt_srbcrs_count(const struct shunt_srbcrs_problems *p)
+{
+  return p->count > 1 ? p->count : 1;
+}
+static inline int shunt_srbcrs_problems_fit(const struct shunt_srbcrs_problems *p, int height)
+{
+  if (p->count < 0 || p->count > 65535 || p->places < 0) return 0;
+  return p->count <= 1 || (p->places > 0 && p->places % (height * SHUNT_SRBCRS_STRIDE) == 0);
+}
+
 /* a: v->rows x k, b: v->cols x k, of the same bits.  values: [strides][height][32] of scaling.type,
    aligned to 16 bytes, as v's own values lie (srbcrs_format.h): entries in the order of their row,
    zeros where there is no entry.  Strides that no group has are not written.  */
@@ -60,6 +78,7 @@ struct shunt_srbcrs_sddmm {
   struct shunt_integers a, b;
   struct shunt_scaling scaling;
   void *values;
+  struct shunt_srbcrs_problems problems;
 };
 
 /* How SDDMM cuts its work: warps of a block, each of a group of its own, and blocks that a
@@ -81,14 +100,18 @@ shunt_status shunt_srbcrs_sddmm_host(const struct shunt_srbcrs_sddmm *p,
                                      const struct shunt_srbcrs *v);
 
 /* C = A B.  b: v->cols x n, of no more bits than v has.  c: v->rows x n by rows, c_row_stride
-   elements apart, of scaling.type.  Shapes: columns 32 and 64 of 16 bits, 32, 64 and 128 of 8, 64
-   and 128 of 4; they do not change the result.  Needs compute capability 8.0.  SHUNT_E_UNSUPPORTED,
-   SHUNT_E_ARGUMENT: nothing was enqueued.  */
+   elements apart, of scaling.type.  Of several problems c is that of head 0 of batch 0, and the
+   first problem is number c_first, batch * heads + head; the strides are elements.  Shapes:
+   columns 32 and 64 of 16 bits, 32, 64 and 128 of 8, 64 and 128 of 4; they do not change the
+   result.  Needs compute capability 8.0.  SHUNT_E_UNSUPPORTED, SHUNT_E_ARGUMENT: nothing was
+   enqueued.  */
 struct shunt_srbcrs_integer_spmm {
   struct shunt_integers b;
   struct shunt_scaling scaling;
   void *c;
   int64_t c_row_stride;
+  struct shunt_srbcrs_problems problems;
+  int64_t c_first, heads, head_stride, batch_stride; /* read where problems.count > 1 */
 };
 /* Is there such a shape for B of so many bits? */
 int shunt_srbcrs_integer_spmm_has(const struct shunt_srbcrs_shape *shape, int bits_b);

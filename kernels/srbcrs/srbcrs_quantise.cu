@@ -1,12 +1,19 @@
 // srbcrs_quantise.cu: symmetric quantisation of a dense matrix (srbcrs_quantise.h).
 //
-//   per row      a warp a row: its largest |x|, then its integers
-//   per tensor   largest      a warp a piece of a row; the largest bits of floats that are not
-//                             negative are the largest float, in whatever order: scales[0]
-//                integers     a warp a piece of a row, from the largest
-//                scale        what stands in scales[0] at last
+//   per row      a row's largest |x|, then its integers
+//   per tensor   scale        of each block's largest |x|; a division by one number keeps the order,
+//                             and the bits of floats that are not negative have theirs: the largest
+//                             scale, in whatever order, is that of the largest |x|
+//                integers
 //
-// Bound: x read twice, the second time out of L2 where it fits.
+// A warp takes a row, or a piece of 1024 columns; but short rows, of whole sets of eight columns as
+// the heads of an attention have them, are read once, by 16 bytes, a lane for each set:
+//
+//   lanes    0 .. 7        8 .. 15        16 .. 23       24 .. 31         64 columns
+//            | row 0     | | row 1      | | row 2      | | row 3      |
+//
+// Bound: x read once, and a second time, out of L2 where it fits, per tensor and of long rows.
+#include "kernels/common/early_launch.cuh"
 #include "kernels/common/number.cuh"
 #include "kernels/srbcrs/srbcrs_quantise.h"
 
@@ -19,6 +26,7 @@ namespace quantise
 
 constexpr int kWarps = 8, kThreads = kWarps * 32; // of a block
 constexpr int kPiece = 1024;                      // columns, an even number
+constexpr int kSet = 8, kLongest = 32 * kSet;     // columns of a lane, of a short row
 
 struct job {
   const void *from;
@@ -27,6 +35,7 @@ struct job {
   int64_t rows, cols, row_stride, row_bytes; // from's stride in elements, to's in bytes
   int64_t heads, head_stride, batch_stride;
   int per_row;
+  int log2_lanes; // of short rows: 2^this lanes have one; -1: rows are not such ones
 
   // The block's problem.
   template <class T> __device__ __forceinline__ const T *row_from(int64_t row) const
@@ -106,9 +115,87 @@ __device__ __forceinline__ int64_t units_at_once()
   return static_cast<int64_t>(gridDim.x) * kWarps;
 }
 
+// Which row and set of columns a lane has, of short rows.
+struct place {
+  int64_t row, column;
+  bool exists;
+};
+__device__ __forceinline__ place place_of(const job &k, int64_t unit)
+{
+  const int64_t lane = unit * 32 + threadIdx.x % 32, row = lane >> k.log2_lanes;
+  const int64_t column = (lane & ((1 << k.log2_lanes) - 1)) * kSet;
+  return {row, column, row < k.rows && column < k.cols};
+}
+// Warps that short rows take.
+__host__ __device__ inline int64_t units_of_short(const job &k)
+{
+  return ((k.rows << k.log2_lanes) + 31) / 32;
+}
+
+// Zeros where there are none.
+template <class T>
+__device__ __forceinline__ void load_set(const job &k, const place &x, float (&to)[kSet])
+{
+  constexpr int kWide = 16 / static_cast<int>(sizeof(T));
+  vec<T, kWide> raw[kSet / kWide] = {};
+  if (x.exists)
+#pragma unroll
+    for (int i = 0; i < kSet / kWide; i++)
+      raw[i] = reinterpret_cast<const vec<T, kWide> *>(k.row_from<T>(x.row) + x.column)[i];
+#pragma unroll
+  for (int i = 0; i < kSet; i++) to[i] = widen<float>(raw[i / kWide].at[i % kWide]);
+}
+
+__device__ __forceinline__ float largest_of_set(const float (&x)[kSet])
+{
+  float mine = 0.0f;
+#pragma unroll
+  for (int i = 0; i < kSet; i++) mine = fmaxf(mine, magnitude(x[i]));
+  return mine;
+}
+
+template <int Bits>
+__device__ __forceinline__ void put_set(const job &k, const place &x, const float (&from)[kSet],
+                                        float scale)
+{
+  vec<uint8_t, Bits> out = {};
+#pragma unroll
+  for (int i = 0; i < kSet; i++) {
+    const int q = integer_of<Bits>(from[i], scale);
+    if constexpr (Bits == 16)
+      out.at[2 * i] = static_cast<uint8_t>(q), out.at[2 * i + 1] = static_cast<uint8_t>(q >> 8);
+    else if constexpr (Bits == 8)
+      out.at[i] = static_cast<uint8_t>(q);
+    else
+      out.at[i / 2] |= static_cast<uint8_t>((q & 15) << i % 2 * 4);
+  }
+  if (x.exists)
+    *reinterpret_cast<vec<uint8_t, Bits> *>(k.row_to(x.row) + x.column * Bits / 8) = out;
+}
+
+template <class T, int Bits>
+__global__ void __launch_bounds__(kThreads) quantise_short_rows(const __grid_constant__ job k)
+{
+  wait_for_previous();
+  let_next_in();
+  for (int64_t u = first_unit(); u < units_of_short(k); u += units_at_once()) {
+    const place at = place_of(k, u);
+    float x[kSet];
+    load_set<T>(k, at, x);
+    float largest = largest_of_set(x);
+    for (int other = 1 << k.log2_lanes >> 1; other > 0; other /= 2)
+      largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, other));
+    const float scale = __fdiv_rn(largest, kMost<Bits>);
+    put_set<Bits>(k, at, x, scale);
+    if (at.exists && at.column == 0) *k.scale(at.row) = scale;
+  }
+}
+
 template <class T, int Bits>
 __global__ void __launch_bounds__(kThreads) quantise_rows(const __grid_constant__ job k)
 {
+  wait_for_previous();
+  let_next_in();
   for (int64_t row = first_unit(); row < k.rows; row += units_at_once()) {
     const piece whole = {row, 0, k.cols};
     const float scale = __fdiv_rn(largest_of<T>(k, whole), kMost<Bits>);
@@ -124,64 +211,99 @@ __device__ __forceinline__ piece piece_of(const job &k, int64_t u)
   return {u / pieces, first, first + kPiece < k.cols ? first + kPiece : k.cols};
 }
 
-template <class T>
-__global__ void __launch_bounds__(kThreads) largest_of_all(const __grid_constant__ job k)
+// Where the warp's share of a problem's columns has its largest |x|.
+template <class T> __device__ __forceinline__ float largest_of_share(const job &k)
 {
-  const int64_t units = k.rows * ((k.cols + kPiece - 1) / kPiece);
   float largest = 0.0f;
+  if (k.log2_lanes >= 0) {
+    for (int64_t u = first_unit(); u < units_of_short(k); u += units_at_once()) {
+      float x[kSet];
+      load_set<T>(k, place_of(k, u), x);
+      largest = fmaxf(largest, largest_of_set(x));
+    }
+    for (int other = 16; other > 0; other /= 2)
+      largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, other));
+    return largest;
+  }
+  const int64_t units = k.rows * ((k.cols + kPiece - 1) / kPiece);
   for (int64_t u = first_unit(); u < units; u += units_at_once())
     largest = fmaxf(largest, largest_of<T>(k, piece_of(k, u)));
+  return largest;
+}
+
+// scale(0): 0 before.
+template <class T, int Bits>
+__global__ void __launch_bounds__(kThreads) scale_of_all(const __grid_constant__ job k)
+{
+  wait_for_previous();
+  let_next_in();
+  float largest = largest_of_share<T>(k);
   __shared__ float of_warp[kWarps];
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = largest;
   __syncthreads();
   if (threadIdx.x > 0) return;
   for (int i = 1; i < kWarps; i++) largest = fmaxf(largest, of_warp[i]);
-  atomicMax(reinterpret_cast<unsigned *>(k.scale(0)), __float_as_uint(largest));
+  atomicMax(reinterpret_cast<unsigned *>(k.scale(0)),
+            __float_as_uint(__fdiv_rn(largest, kMost<Bits>)));
 }
 
 template <class T, int Bits>
 __global__ void __launch_bounds__(kThreads) quantise_all(const __grid_constant__ job k)
 {
+  wait_for_previous();
+  let_next_in();
+  const float scale = *k.scale(0);
+  if (k.log2_lanes >= 0) {
+    for (int64_t u = first_unit(); u < units_of_short(k); u += units_at_once()) {
+      const place at = place_of(k, u);
+      float x[kSet];
+      load_set<T>(k, at, x);
+      put_set<Bits>(k, at, x, scale);
+    }
+    return;
+  }
   const int64_t units = k.rows * ((k.cols + kPiece - 1) / kPiece);
-  const float scale = __fdiv_rn(*k.scale(0), kMost<Bits>);
   for (int64_t u = first_unit(); u < units; u += units_at_once())
     put<T, Bits>(k, piece_of(k, u), scale);
 }
 
-template <int Bits>
-__global__ void __launch_bounds__(kThreads) scale_of_all(float *scales, int64_t problems)
-{
-  const int64_t z = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (z < problems) scales[z] = __fdiv_rn(scales[z], kMost<Bits>);
-}
-
 template <class T, int Bits>
-static cudaError_t launch(const job &k, int64_t problems, const struct shunt_device *d,
-                          cudaStream_t stream)
+static shunt_status launch(const job &k, int64_t problems, const struct shunt_device *d,
+                           cudaStream_t stream)
 {
   const int64_t pieces = k.per_row ? 1 : (k.cols + kPiece - 1) / kPiece;
-  const int64_t wanted = (k.rows * pieces + kWarps - 1) / kWarps;
+  const int64_t units = k.log2_lanes >= 0 ? units_of_short(k) : k.rows * pieces;
+  const int64_t wanted = (units + kWarps - 1) / kWarps;
   const int64_t most = INT64_C(16) * d->multiprocessors; // blocks of a problem
   const dim3 blocks(static_cast<unsigned>(wanted < most ? wanted : most),
                     static_cast<unsigned>(problems));
-  if (k.per_row) {
-    quantise_rows<T, Bits><<<blocks, kThreads, 0, stream>>>(k);
-    return cudaGetLastError();
-  }
+  const dim3 threads(kThreads);
+  if (k.per_row && k.log2_lanes >= 0)
+    return launch_early(quantise_short_rows<T, Bits>, blocks, threads, d, stream, k);
+  if (k.per_row) return launch_early(quantise_rows<T, Bits>, blocks, threads, d, stream, k);
   const size_t bytes = sizeof *k.scales * static_cast<size_t>(problems);
-  const unsigned few = static_cast<unsigned>((problems + kThreads - 1) / kThreads);
-  const cudaError_t e = cudaMemsetAsync(k.scales, 0, bytes, stream);
-  if (e != cudaSuccess) return e;
-  largest_of_all<T><<<blocks, kThreads, 0, stream>>>(k);
-  quantise_all<T, Bits><<<blocks, kThreads, 0, stream>>>(k);
-  scale_of_all<Bits><<<few, kThreads, 0, stream>>>(k.scales, problems);
-  return cudaGetLastError();
+  if (cudaMemsetAsync(k.scales, 0, bytes, stream) != cudaSuccess) return SHUNT_E_CUDA;
+  scale_of_all<T, Bits><<<blocks, threads, 0, stream>>>(k); // no kernel in front to overlap with
+  if (cudaGetLastError() != cudaSuccess) return SHUNT_E_CUDA;
+  return launch_early(quantise_all<T, Bits>, blocks, threads, d, stream, k);
+}
+
+// Of short rows, each of which begins at a multiple of 16 bytes; elements of `size` bytes.
+static int log2_lanes(const job &k, int size)
+{
+  const int64_t steps = k.row_stride | k.head_stride | k.batch_stride;
+  int log2 = 0;
+  if (k.cols % kSet || k.cols > kLongest || steps * size % 16) return -1;
+  if (reinterpret_cast<uintptr_t>(k.from) % 16) return -1;
+  while (kSet << log2 < k.cols) log2++;
+  return log2;
 }
 
 template <class T>
-static cudaError_t launch_bits(const job &k, const struct shunt_quantise *p,
-                               const struct shunt_device *d, cudaStream_t stream)
+static shunt_status launch_bits(job k, const struct shunt_quantise *p, const struct shunt_device *d,
+                                cudaStream_t stream)
 {
+  k.log2_lanes = log2_lanes(k, static_cast<int>(sizeof(T)));
   if (p->to.bits == 16) return launch<T, 16>(k, p->problems, d, stream);
   if (p->to.bits == 8) return launch<T, 8>(k, p->problems, d, stream);
   return launch<T, 4>(k, p->problems, d, stream);
@@ -209,8 +331,7 @@ extern "C" shunt_status shunt_quantise_cuda(const struct shunt_quantise *p,
   k.head_stride = p->head_stride;
   k.batch_stride = p->batch_stride;
   k.per_row = p->per_row;
-  const cudaError_t e = p->from.type == SHUNT_F16    ? launch_bits<__half>(k, p, d, stream)
-                        : p->from.type == SHUNT_BF16 ? launch_bits<__nv_bfloat16>(k, p, d, stream)
-                                                     : launch_bits<float>(k, p, d, stream);
-  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+  if (p->from.type == SHUNT_F16) return launch_bits<__half>(k, p, d, stream);
+  if (p->from.type == SHUNT_BF16) return launch_bits<__nv_bfloat16>(k, p, d, stream);
+  return launch_bits<float>(k, p, d, stream);
 }

@@ -48,15 +48,17 @@ shunt_status shunt_quantise_host(const struct shunt_quantise *p);
    so that sums over a row of q times integers of bits_b bits cannot leave int32 while the row has
    at most R entries: half of int32's range is left for what rounding adds.
 
-   S: [strides][height][32] of f32, as shunt_srbcrs_sddmm_cuda writes them.  The integers are put
-   into v's values.  v->bits: 16, 12 or 8; bits_b: 16, 8 or 4.  A row whose sum is no number (a NaN
+   S: [strides][height][32] of f32 or f16, as shunt_srbcrs_sddmm_cuda writes them.  The integers
+   are put into v's values.  v->bits: 16, 12 or 8; bits_b: 16, 8 or 4.  A row whose sum is no number (a NaN
    or +Inf in it, or -Inf alone) gives zeros, since integers have no NaN, and NaN as its scale; one
    without entries gives 0.  */
 struct shunt_srbcrs_softmax {
-  const float *scores;
+  const void *scores;
+  shunt_type score_type;
   float scale;
   int bits_b;
   float *row_scales; /* [v->rows] */
+  struct shunt_srbcrs_problems problems;
 };
 shunt_status shunt_srbcrs_softmax_cuda(const struct shunt_srbcrs_softmax *p,
                                        const struct shunt_srbcrs *v, const struct shunt_device *d,
@@ -77,7 +79,9 @@ static inline shunt_status shunt_srbcrs_softmax_check(const struct shunt_srbcrs_
 {
   if (v->bits != 16 && v->bits != 12 && v->bits != 8) return SHUNT_E_UNSUPPORTED;
   if (p->bits_b != 16 && p->bits_b != 8 && p->bits_b != 4) return SHUNT_E_UNSUPPORTED;
-  if (!p->scores || (uintptr_t)p->scores % 4) return SHUNT_E_ARGUMENT;
+  if (!shunt_srbcrs_problems_fit(&p->problems, v->height)) return SHUNT_E_ARGUMENT;
+  if (p->score_type != SHUNT_F32 && p->score_type != SHUNT_F16) return SHUNT_E_UNSUPPORTED;
+  if (!p->scores || (uintptr_t)p->scores % 16) return SHUNT_E_ARGUMENT;
   return p->row_scales && (uintptr_t)p->row_scales % 4 == 0 ? SHUNT_OK : SHUNT_E_ARGUMENT;
 }
 

@@ -10,9 +10,10 @@ namespace srbcrs
 
 // By plain loads: the kernel in front, which may still run when this one begins, can have written
 // the scales.
-__device__ __forceinline__ float factor_of(const shunt_scaling &s, int64_t row)
+// row, column: of all problems', of which this is number `problem`.
+__device__ __forceinline__ float factor_of(const shunt_scaling &s, int64_t problem, int64_t row)
 {
-  const float scale = s.tensor_scale ? s.scale * *s.tensor_scale : s.scale;
+  const float scale = s.tensor_scale ? s.scale * s.tensor_scale[problem] : s.scale;
   return s.row_scales ? scale * s.row_scales[row] : scale;
 }
 __device__ __forceinline__ float scale_of_column(const shunt_scaling &s, int64_t column)

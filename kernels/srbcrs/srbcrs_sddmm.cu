@@ -8,6 +8,8 @@
 //   group 1   | stride 0 | stride 1 | stride 2 | stride 3 | ..      block 0 takes strides 0, 2, ..
 //    :                                                              block 1 takes strides 1, 3, ..
 //   group 11  | stride 0 | stride 1 | ..
+//
+// The grid's y is the problem.
 #include "kernels/common/early_launch.cuh"
 #include "kernels/srbcrs/srbcrs_sddmm.cuh"
 
@@ -28,6 +30,7 @@ __global__ void __launch_bounds__(warps_of<Bits> * 32, blocks_of<Bits>)
     sddmm_strides(const __grid_constant__ arguments p)
 {
   wait_for_previous();
+  let_next_in();
   const int64_t block = blockIdx.x;
   const int64_t group = block / p.phases * warps_of<Bits> + threadIdx.x / 32;
   if (group >= p.v.groups) return;
@@ -53,17 +56,19 @@ static shunt_status check(const struct shunt_srbcrs_sddmm *p, const struct shunt
   if (!shunt_integers_fit(&p->a, v->rows, p->a.cols) ||
       !shunt_integers_fit(&p->b, v->cols, p->a.cols))
     return SHUNT_E_ARGUMENT;
+  if (!shunt_srbcrs_problems_fit(&p->problems, v->height)) return SHUNT_E_ARGUMENT;
   return p->values && (uintptr_t)p->values % 16 == 0 ? SHUNT_OK : SHUNT_E_ARGUMENT;
 }
 
 template <int Bits>
-static shunt_status launch(const arguments &k, const struct shunt_device *d, cudaStream_t stream)
+static shunt_status launch(const arguments &k, int64_t problems, const struct shunt_device *d,
+                           cudaStream_t stream)
 {
   constexpr int warps = warps_of<Bits>;
   const int64_t blocks = (k.v.groups + warps - 1) / warps * k.phases;
   if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
-  return launch_early(sddmm_strides<Bits>, dim3(static_cast<unsigned>(blocks)), dim3(warps * 32), d,
-                      stream, k);
+  const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(problems));
+  return launch_early(sddmm_strides<Bits>, grid, dim3(warps * 32), d, stream, k);
 }
 
 } // namespace sddmm
@@ -79,8 +84,10 @@ extern "C" shunt_status shunt_srbcrs_sddmm_cuda(const struct shunt_srbcrs_sddmm 
   if (s != SHUNT_OK) return s;
   if (d->compute_capability < 80) return SHUNT_E_UNSUPPORTED;
   if (phases < 1 || phases > INT32_MAX) return SHUNT_E_ARGUMENT;
-  const arguments k = {*v, p->a, p->b, p->scaling, p->values, static_cast<int>(phases)};
-  if (p->a.bits == 16) return launch<16>(k, d, stream);
-  if (p->a.bits == 8) return launch<8>(k, d, stream);
-  return launch<4>(k, d, stream);
+  const int64_t problems = shunt_srbcrs_count(&p->problems);
+  const arguments k = {
+      *v, p->a, p->b, p->scaling, p->values, static_cast<int>(phases), p->problems.places};
+  if (p->a.bits == 16) return launch<16>(k, problems, d, stream);
+  if (p->a.bits == 8) return launch<8>(k, problems, d, stream);
+  return launch<4>(k, problems, d, stream);
 }

@@ -41,6 +41,7 @@ struct arguments {
   struct shunt_scaling scaling;
   void *values;
   int phases;
+  int64_t places; // from one problem's values to the next one's
 };
 
 template <int Bits> constexpr int steps_of = Bits == 16 ? 1 : Bits == 8 ? 2 : 4;
@@ -82,9 +83,9 @@ template <int Bits> struct multiplier {
       : p(args), g(threadIdx.x % 32 / 4), t(threadIdx.x % 4), first_row(group * args.v.height)
   {
     const bool exists = g < p.v.height && first_row + g < p.v.rows;
-    row = exists
-              ? static_cast<const uint8_t *>(p.a.values) + (first_row + g) * p.a.row_bytes + 16 * t
-              : nullptr;
+    const int64_t of_all = blockIdx.y * p.v.rows + first_row + g;
+    row = exists ? static_cast<const uint8_t *>(p.a.values) + of_all * p.a.row_bytes + 16 * t
+                 : nullptr;
   }
 
   __device__ __forceinline__ lane_lists lists(int64_t stride) const
@@ -154,7 +155,8 @@ template <int Bits> struct multiplier {
 
   __device__ __forceinline__ void run(const lane_lists &l)
   {
-    const uint8_t *const b = static_cast<const uint8_t *>(p.b.values) + 16 * t;
+    const uint8_t *const b =
+        static_cast<const uint8_t *>(p.b.values) + blockIdx.y * p.v.cols * p.b.row_bytes + 16 * t;
     const uint8_t *const from[4] = {
         b + l.columns.x * p.b.row_bytes, b + l.columns.y * p.b.row_bytes,
         b + l.columns.z * p.b.row_bytes, b + l.columns.w * p.b.row_bytes};
@@ -179,13 +181,16 @@ template <int Bits> struct multiplier {
     float of_column[4] = {};
     if (p.scaling.type != SHUNT_I32)
 #pragma unroll
-      for (int i = 0; i < 4; i++) of_column[i] = scale_of_column(p.scaling, columns[i]);
+      for (int i = 0; i < 4; i++)
+        of_column[i] = scale_of_column(p.scaling, blockIdx.y * p.v.cols + columns[i]);
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       const int r = 2 * t + h;
       if (r >= p.v.height) continue;
-      const int64_t at = (stride * p.v.height + r) * kStride + 4 * g;
-      const float of_row = first_row + r < p.v.rows ? factor_of(p.scaling, first_row + r) : 0;
+      const int64_t at = blockIdx.y * p.places + (stride * p.v.height + r) * kStride + 4 * g;
+      const int64_t row_of_all = blockIdx.y * p.v.rows + first_row + r;
+      const float of_row =
+          first_row + r < p.v.rows ? factor_of(p.scaling, blockIdx.y, row_of_all) : 0;
       vec<Out, 4> out;
 #pragma unroll
       for (int i = 0; i < 4; i++) {

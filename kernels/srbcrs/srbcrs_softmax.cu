@@ -1,17 +1,21 @@
 // srbcrs_softmax.cu: softmax over the entries of a matrix in strides, as integers
 // (srbcrs_quantise.h).
 //
-// A warp takes a row: lane l has slot l of each of its group's strides, 128 bytes side by side.  Rows
-// of up to 32 strides are read once, into registers:
+// A warp takes a row, the grid's y is the problem.  Four strides at once:
+// eight lanes have a stride, each four of its slots: a
+// load of four scores, one of four masks, and a store of four integers for each part.
 //
-//   stride   | l0 l1 .. l31 |     largest x of the lane, of the row
-//   stride   | l0 l1 .. l31 |     sum of exp(x - largest), of the lane, of the row
-//   ..       | ..           |     integers
+//   lanes     0 .. 7       8 .. 15      16 .. 23     24 .. 31
+//   step 0    | stride 0 | | stride 1 | | stride 2 | | stride 3 |     largest x of the row
+//   step 1    | stride 4 | | stride 5 | | stride 6 | | stride 7 |     sum of exp(x - largest)
+//   ..                                                                integers
 //
-// Longer ones are read once for each of these lines, out of L1 or L2 but the first time.
+// Rows of up to 32 strides are read once, into registers, all loads before the first use; longer
+// ones once for each of the lines on the right, out of L1 or L2 but the first time.
 //
-// Bound: the scores, 4 bytes a slot, read, and an exponential for each.
+// Bound: the scores, 4 or 2 bytes a slot, read, and an exponential for each.
 #include "kernels/common/early_launch.cuh"
+#include "kernels/common/number.cuh"
 #include "kernels/srbcrs/srbcrs_quantise.h"
 
 namespace shunt
@@ -22,14 +26,17 @@ namespace softmax
 {
 
 constexpr int kStride = SHUNT_SRBCRS_STRIDE, kWarps = 8; // of a block
+constexpr int kQuad = 4, kAtOnce = 32 * kQuad / kStride; // slots of a lane, strides of a warp
+constexpr int kLanes = kStride / kQuad;                  // of a stride
 constexpr unsigned kAll = 0xffffffffu;
 constexpr float kLog2E = 1.4426950408889634f;
 
 struct arguments {
   struct shunt_srbcrs v;
-  const float *scores;
+  const void *scores;
   float scale, largest, room; // L, and 2^(31 - bits_b), of srbcrs_quantise.h
   float *row_scales;
+  int64_t places; // from one problem's scores and integers to the next one's
 };
 
 __device__ __forceinline__ float exponential(float x)
@@ -41,50 +48,103 @@ __device__ __forceinline__ bool is_finite(float x)
   return fabsf(x) <= 3.402823466e38f;
 }
 
-struct row_of_strides {
-  const arguments &p;
-  int64_t row, first, end; // strides first .. end - 1
-  int lane, r;             // r: the row among its group's
+// What a lane has of four slots: scores, exponentials.
+struct quad {
+  float at[kQuad];
+};
 
+// The lane's quad of a step is of stride first + 4 step; beyond `end` it has none.
+template <class Score> struct row_of_strides {
+  const arguments &p;
+  int64_t row, first, end; // the row's strides, from the lane's first one
+  int steps;               // of the warp
+  int at, r;               // at: the lane's first slot in a stride; r: the row among its group's
+
+  __device__ __forceinline__ int64_t stride(int step) const
+  {
+    return first + static_cast<int64_t>(step) * kAtOnce;
+  }
+  // Byte i is 1 where the row has an entry in slot i of the quad.
+  __device__ __forceinline__ uint32_t entries(int step) const
+  {
+    const int64_t s = stride(step);
+    if (s >= end) return 0;
+    const uint32_t masks = __ldg(reinterpret_cast<const uint32_t *>(p.v.masks + s * kStride + at));
+    return masks >> r & 0x01010101u;
+  }
   // -Inf where there is no entry: it adds nothing.  Scores by a plain load: the kernel in front, which
   // may still run when this one begins, has written them.
-  __device__ __forceinline__ float x_of(int64_t s) const
+  __device__ __forceinline__ quad x_of(int step) const
   {
-    if (!is_entry(s)) return -INFINITY;
-    return p.scale * p.scores[(s * p.v.height + r) * kStride + lane];
+    const uint32_t mine = entries(step);
+    const int64_t place = (stride(step) * p.v.height + r) * kStride + at;
+    const Score *const from = static_cast<const Score *>(p.scores) + blockIdx.y * p.places + place;
+    vec<Score, kQuad> scores = {};
+    if (stride(step) < end) scores = *reinterpret_cast<const vec<Score, kQuad> *>(from);
+    quad x;
+#pragma unroll
+    for (int i = 0; i < kQuad; i++)
+      x.at[i] = mine >> 8 * i & 1 ? p.scale * widen<float>(scores.at[i]) : -INFINITY;
+    return x;
   }
-  __device__ __forceinline__ void put(int64_t s, float weight) const
+  // Part 1: what lies above the low bytes.
+  static __device__ __forceinline__ uint32_t bytes(const int (&q)[kQuad], int part)
   {
-    const int q = static_cast<int>(rintf(weight));
-    uint8_t *rows = p.v.values + s * p.v.height * kStride * p.v.bits / 8;
-    rows[r * kStride + lane] = static_cast<uint8_t>(q);
-    if (p.v.bits == 16) rows[(p.v.height + r) * kStride + lane] = static_cast<uint8_t>(q >> 8);
-    if (p.v.bits != 12) return;
-    // Two lanes' nibbles are a byte.
-    const int upper = __shfl_down_sync(kAll, q, 16);
-    uint8_t *nibbles = rows + p.v.height * kStride + r * kStride / 2;
-    if (lane < 16) nibbles[lane] = static_cast<uint8_t>(q >> 8 | upper >> 8 << 4);
+    uint32_t word = 0;
+#pragma unroll
+    for (int i = 0; i < kQuad; i++) word |= (q[i] >> 8 * part & 255u) << 8 * i;
+    return word;
   }
-  __device__ __forceinline__ bool is_entry(int64_t s) const
+  // All lanes of the warp together.
+  __device__ __forceinline__ void put(int step, float factor, const quad &e) const
   {
-    return __ldg(p.v.masks + s * kStride + lane) >> r & 1;
+    int q[kQuad];
+#pragma unroll
+    for (int i = 0; i < kQuad; i++) q[i] = __float2int_rn(factor * e.at[i]);
+    const bool inside = stride(step) < end;
+    const int64_t of_stride = p.v.height * kStride / 8 * p.v.bits;
+    uint8_t *const low = p.v.values + blockIdx.y * (p.places / 8 * p.v.bits) +
+                         stride(step) * of_stride + r * kStride + at;
+    uint8_t *const high = low + p.v.height * kStride;
+    if (inside) *reinterpret_cast<uint32_t *>(low) = bytes(q, 0);
+    if (p.v.bits == 8) return;
+    const uint32_t above = bytes(q, 1);
+    if (p.v.bits == 16) {
+      if (inside) *reinterpret_cast<uint32_t *>(high) = above;
+      return;
+    }
+    // The nibbles of slots 16 apart are a byte.
+    const uint32_t upper = __shfl_down_sync(kAll, above, kLanes / 2);
+    if (inside && at < kStride / 2)
+      *reinterpret_cast<uint32_t *>(high - r * kStride / 2) = above | upper << 4;
   }
   __device__ __forceinline__ void put_scale(float scale) const
   {
-    if (lane == 0 && row < p.v.rows) p.row_scales[row] = scale;
+    if (threadIdx.x % 32 == 0 && row < p.v.rows) p.row_scales[blockIdx.y * p.v.rows + row] = scale;
   }
 };
 
-// NaN if any is: fmaxf passes over it.
-__device__ __forceinline__ float larger(float a, float b)
+// A NaN is passed over: it comes out of the sum.
+__device__ __forceinline__ float larger(float mine, const quad &x)
 {
-  return a != a || b != b ? NAN : fmaxf(a, b);
+  return fmaxf(mine, fmaxf(fmaxf(x.at[0], x.at[1]), fmaxf(x.at[2], x.at[3])));
 }
 __device__ __forceinline__ float largest_of_row(float mine)
 {
   for (int other = 16; other > 0; other /= 2)
-    mine = larger(mine, __shfl_xor_sync(kAll, mine, other));
+    mine = fmaxf(mine, __shfl_xor_sync(kAll, mine, other));
   return mine;
+}
+__device__ __forceinline__ quad exponentials(const quad &x, float largest)
+{
+  quad e;
+#pragma unroll
+  for (int i = 0; i < kQuad; i++) e.at[i] = exponential(x.at[i] - largest);
+  return e;
+}
+__device__ __forceinline__ float sum_of(const quad &e)
+{
+  return e.at[0] + e.at[1] + (e.at[2] + e.at[3]);
 }
 __device__ __forceinline__ float sum_of_row(float mine)
 {
@@ -99,66 +159,78 @@ __device__ __forceinline__ float factor_of(const arguments &p, float sum)
 }
 
 // No entries, or not all of them numbers.
-__device__ __forceinline__ void no_weights(const row_of_strides &k)
+template <class Score> __device__ __forceinline__ void no_weights(const row_of_strides<Score> &k)
 {
-  bool any = false;
-  for (int64_t s = k.first; s < k.end; s++) {
-    k.put(s, 0.0f);
-    any |= k.is_entry(s);
+  uint32_t any = 0;
+  for (int i = 0; i < k.steps; i++) {
+    k.put(i, 0.0f, quad{});
+    any |= k.entries(i);
   }
-  k.put_scale(__any_sync(kAll, any) ? NAN : 0.0f);
+  k.put_scale(__any_sync(kAll, any != 0) ? NAN : 0.0f);
 }
 
-// Of Held strides at most.
-template <int Held> __device__ __forceinline__ void short_row(const row_of_strides &k)
+// Of Held steps at most.
+template <int Held, class Score>
+__device__ __forceinline__ void short_row(const row_of_strides<Score> &k)
 {
-  float x[Held], mine = -INFINITY, sum = 0.0f;
+  quad x[Held];
+  float mine = -INFINITY, sum = 0.0f;
 #pragma unroll
-  for (int i = 0; i < Held; i++) {
-    x[i] = k.first + i < k.end ? k.x_of(k.first + i) : -INFINITY;
-    mine = larger(mine, x[i]);
-  }
+  for (int i = 0; i < Held; i++) x[i] = k.x_of(i);
+#pragma unroll
+  for (int i = 0; i < Held; i++) mine = larger(mine, x[i]);
   const float largest = largest_of_row(mine);
   if (!is_finite(largest)) return no_weights(k);
 #pragma unroll
-  for (int i = 0; i < Held; i++) sum += x[i] = exponential(x[i] - largest);
+  for (int i = 0; i < Held; i++) {
+    x[i] = exponentials(x[i], largest);
+    sum += sum_of(x[i]);
+  }
   sum = sum_of_row(sum);
+  if (sum != sum) return no_weights(k);
   const float factor = factor_of(k.p, sum);
 #pragma unroll
   for (int i = 0; i < Held; i++)
-    if (k.first + i < k.end) k.put(k.first + i, factor * x[i]);
+    if (i < k.steps) k.put(i, factor, x[i]);
   k.put_scale(__fdiv_rn(1.0f, factor * sum));
 }
 
-__device__ __forceinline__ void long_row(const row_of_strides &k)
+template <class Score> __device__ __forceinline__ void long_row(const row_of_strides<Score> &k)
 {
   float mine = -INFINITY, sum = 0.0f;
-  for (int64_t s = k.first; s < k.end; s++) mine = larger(mine, k.x_of(s));
+  for (int i = 0; i < k.steps; i++) mine = larger(mine, k.x_of(i));
   const float largest = largest_of_row(mine);
   if (!is_finite(largest)) return no_weights(k);
-  for (int64_t s = k.first; s < k.end; s++) sum += exponential(k.x_of(s) - largest);
+  for (int i = 0; i < k.steps; i++) sum += sum_of(exponentials(k.x_of(i), largest));
   sum = sum_of_row(sum);
+  if (sum != sum) return no_weights(k);
   const float factor = factor_of(k.p, sum);
-  for (int64_t s = k.first; s < k.end; s++) k.put(s, factor * exponential(k.x_of(s) - largest));
+  for (int i = 0; i < k.steps; i++) k.put(i, factor, exponentials(k.x_of(i), largest));
   k.put_scale(__fdiv_rn(1.0f, factor * sum));
 }
 
+template <class Score>
 __global__ void __launch_bounds__(kWarps * 32) softmax_strides(const __grid_constant__ arguments p)
 {
   wait_for_previous();
+  let_next_in();
   const int64_t row = static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
   const int64_t group = row / p.v.height;
   if (group >= p.v.groups) return;
-  const row_of_strides k = {p,
-                            row,
-                            p.v.begin[group] / kStride,
-                            (p.v.end[group] + kStride - 1) / kStride,
-                            static_cast<int>(threadIdx.x % 32),
-                            static_cast<int>(row % p.v.height)};
-  const int64_t strides = k.end - k.first;
-  if (strides <= 8) return short_row<8>(k);
-  if (strides <= 16) return short_row<16>(k);
-  if (strides <= 32) return short_row<32>(k);
+  const int lane = threadIdx.x % 32;
+  const int64_t first = p.v.begin[group] / kStride;
+  const int64_t end = (p.v.end[group] + kStride - 1) / kStride;
+  const int steps = static_cast<int>((end - first + kAtOnce - 1) / kAtOnce);
+  const row_of_strides<Score> k = {p,
+                                   row,
+                                   first + lane / kLanes,
+                                   end,
+                                   steps,
+                                   lane % kLanes * kQuad,
+                                   static_cast<int>(row % p.v.height)};
+  if (steps <= 2) return short_row<2>(k);
+  if (steps <= 4) return short_row<4>(k);
+  if (steps <= 8) return short_row<8>(k);
   long_row(k);
 }
 
@@ -177,7 +249,10 @@ extern "C" shunt_status shunt_srbcrs_softmax_cuda(const struct shunt_srbcrs_soft
   if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
   const float largest = shunt_srbcrs_largest(v);
   const float room = static_cast<float>(INT64_C(1) << (31 - p->bits_b));
-  const arguments k = {*v, p->scores, p->scale, largest, room, p->row_scales};
-  return shunt::launch_early(softmax_strides, dim3(static_cast<unsigned>(blocks)),
-                             dim3(kWarps * 32), d, stream, k);
+  const arguments k = {*v, p->scores, p->scale, largest, room, p->row_scales, p->problems.places};
+  const dim3 grid(static_cast<unsigned>(blocks),
+                  static_cast<unsigned>(shunt_srbcrs_count(&p->problems)));
+  if (p->score_type == SHUNT_F16)
+    return shunt::launch_early(softmax_strides<__half>, grid, dim3(kWarps * 32), d, stream, k);
+  return shunt::launch_early(softmax_strides<float>, grid, dim3(kWarps * 32), d, stream, k);
 }

@@ -38,6 +38,8 @@ template <class T> struct combined_store {
   bool wide; // row-major, stored by 16 bytes
   scalar_arg<T> alpha, beta;
 
+  unsigned problems() const { return 1; }
+
   template <int X>
   __device__ __forceinline__ void put(int64_t row, int column, int room, const int (&sums)[X]) const
   {

@@ -43,6 +43,10 @@ template <class Store> struct arguments {
   int64_t b_row_bytes;
   int n;
   Store store;
+  int64_t values_bytes; // from one problem's values of A to the next one's
+
+  // Only what the softmax stands before comes in several.
+  static __device__ __forceinline__ int64_t problem() { return Store::kEarly ? blockIdx.y : 0; }
 };
 
 // The stride's lists as a lane needs them: the rows of B in its eight slots, its words of A.
@@ -92,7 +96,8 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
     if (g >= p.v.height) return l;
     // 32 slots of so many bits are as many words; those of whole bytes stand first.
     const uint32_t *a =
-        reinterpret_cast<const uint32_t *>(p.v.values) + stride * p.v.height * BitsA;
+        reinterpret_cast<const uint32_t *>(p.v.values + p.problem() * p.values_bytes) +
+        stride * p.v.height * BitsA;
     const uint32_t *const nibbles = a + (BitsA == 12 ? p.v.height * 8 : 0) + g * 4 + t;
     const uint32_t *const bytes = a + g * 8 + t, *const high = bytes + p.v.height * 8;
     if constexpr (BitsA >= 8) l.a[0] = word_of_a(bytes), l.a[1] = word_of_a(bytes + 4);
@@ -108,7 +113,8 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
                              l.rows[1].x, l.rows[1].y, l.rows[1].z, l.rows[1].w};
     lane_rows<X, BitsB> b = {};
     if (!inside) return b;
-    const uint8_t *const from = p.b + static_cast<int64_t>(column0) * BitsB / 8;
+    const uint8_t *const from =
+        p.b + p.problem() * p.v.cols * p.b_row_bytes + static_cast<int64_t>(column0) * BitsB / 8;
 #pragma unroll
     for (int i = 0; i < 8; i++) load_words(from + row[i] * p.b_row_bytes, b.word[i]);
     return b;
@@ -203,7 +209,8 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
   }
 };
 
-// Unit u: group u / wide, columns 8X (u % wide) .. of C; Split warps a unit.
+// Unit u: group u / wide, columns 8X (u % wide) .. of C; Split warps a unit; the grid's y is the
+// problem.
 template <class Store, int BitsA, int BitsB, int X, int Split, bool SignedA>
 __global__ void __launch_bounds__(kWarps * 32)
     spmm_strides(const __grid_constant__ arguments<Store> p)

@@ -23,7 +23,7 @@ static shunt_status launch(const arguments<Store> &k, const struct shunt_device 
 {
   const int64_t units = k.v.groups * static_cast<int64_t>((k.n + 8 * X - 1) / (8 * X));
   const int64_t blocks = (units + kWarps / Split - 1) / (kWarps / Split);
-  const dim3 grid(static_cast<unsigned>(blocks)), block(kWarps * 32);
+  const dim3 grid(static_cast<unsigned>(blocks), k.store.problems()), block(kWarps * 32);
   if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
   if constexpr (Store::kEarly) {
     return launch_early(spmm_strides<Store, BitsA, BitsB, X, Split, SignedA>, grid, block, d,

@@ -59,10 +59,10 @@ struct Tensor {
   }
 };
 
-void test_quantise(shunt_type type, int bits, int per_row)
+// `cols` of 8, 16 .. 256: short rows, read by 16 bytes.
+void test_quantise(shunt_type type, int bits, int per_row, int64_t cols)
 {
-  const int64_t rows = 33, cols = per_row ? 75 : 1101, pitch = (cols * bits / 8 + 16) / 16 * 16,
-                heads = 3;
+  const int64_t rows = 33, pitch = (cols * bits / 8 + 16) / 16 * 16, heads = 3;
   Tensor x(rows, cols, 2, heads, type, 7);
   Buffer to((size_t)(2 * heads * rows * pitch)), scales((size_t)(2 * heads * rows) * 4);
   std::vector<char> twin(to.host.size() + 16, (char)0xff);
@@ -79,7 +79,8 @@ void test_quantise(shunt_type type, int bits, int per_row)
   const size_t n = (size_t)(2 * heads * (per_row ? rows : 1)) * 4;
   good = good && !memcmp(to.host.data(), first, to.host.size()) &&
          !memcmp(scales.host.data(), twin_scales.data(), n);
-  check(good, "quantise: type %d, %d bits, by rows: %d", type, bits, per_row);
+  check(good, "quantise: type %d, %d bits, by rows: %d, %lld columns", type, bits, per_row,
+        (long long)cols);
 }
 
 void test_products(int bits, int height)
@@ -180,12 +181,13 @@ void test_softmax(int bits, int64_t cols, double spread, bool is_unsigned)
         (long long)cols, spread, bits, is_unsigned ? " unsigned" : "", worst, largest);
 }
 
-// Rows of about 0.4 n entries.
+// Rows of about 0.4 n entries.  Long ones: four problems at once, then the last two.
 void test_attention(const Scheme &by, shunt_type type, int64_t n)
 {
   Both m(random_pattern(40, n, 0.4, 8, 1), by.weights, 0, by.is_unsigned);
   Tensor q(40, 24, 2, 3, type, 1), k(n, 24, 2, 3, type, 2), v(n, 24, 2, 3, type, 3);
   Tensor o(40, 24, 2, 3, type, 4);
+  if (n > 1000) m.host->score_bytes = m.device->score_bytes = 4 * 2 * m.info.places;
   const size_t bytes = shunt_integer_attention_workspace(m.device, by.qk, by.v, &q.device,
                                                          &k.device, &v.device, &o.device);
   Buffer room(bytes + 256);
@@ -220,10 +222,12 @@ void test_attention(const Scheme &by, shunt_type type, int64_t n)
   m.device->at.ordinal--;
 }
 
-// Each CUDA call fails once: the status says it, and O is as it was unless the status says not.
+// Each CUDA call fails once: the status says it, and O is as it was unless the status says not.  One
+// problem at a time, so that there is something between them.
 void test_faults()
 {
   Both m(random_pattern(16, 64, 0.3, 8, 6), 8, 8);
+  m.device->score_bytes = 0;
   Tensor q(16, 24, 1, 2, SHUNT_F16, 1), k(64, 24, 1, 2, SHUNT_F16, 2);
   Tensor v(64, 24, 1, 2, SHUNT_F16, 3), o(16, 24, 1, 2, SHUNT_F16, 4);
   const size_t bytes =
@@ -358,7 +362,8 @@ int main(int argc, char **argv)
 {
   for (int bits : {16, 8, 4}) {
     for (shunt_type type : {SHUNT_F16, SHUNT_BF16, SHUNT_F32})
-      for (int per_row : {0, 1}) test_quantise(type, bits, per_row);
+      for (int per_row : {0, 1})
+        for (int64_t cols : {8, 64, 75, 88, 256, 1101}) test_quantise(type, bits, per_row, cols);
     for (int height : {0, 2, 4, 8}) test_products(bits, height);
   }
   for (int bits : {16, 12, 8})

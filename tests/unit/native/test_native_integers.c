@@ -209,13 +209,15 @@ static void wanted_row(const struct owned *o, float *const x[3], int64_t z, int6
           weight[e - from] / sum * (double)v[(get(o->columns, SHUNT_I32, e) - 1) * DEPTH + c];
 }
 
-static void test_attention(int bits)
+/* at_once: problems, of two. */
+static void test_attention(int bits, size_t at_once)
 {
   struct owned o = random_matrix(8, bits);
   struct shunt_packed_integers *p = NULL;
   struct shunt_csr pattern = o.a;
   pattern.values = NULL;
   int good = shunt_pack_integers(&pattern, SHUNT_HOST, bits, 0, NULL, &p) == SHUNT_OK;
+  if (p) p->score_bytes = at_once * p->places * shunt_type_size(SHUNT_F16);
   float *const x[4] = {random_floats(2 * ROWS * DEPTH), random_floats(2 * COLS * DEPTH),
                        random_floats(2 * COLS * DEPTH), random_floats(2 * ROWS * DEPTH)};
   struct shunt_tensor t[4];
@@ -237,7 +239,8 @@ static void test_attention(int bits)
       for (int64_t c = 0; c < DEPTH; c++)
         worst = fmax(worst, fabs(want[c] - (double)x[3][(z * ROWS + i) * DEPTH + c]));
     }
-  check(good && worst < 0.02, "attention with weights of %d bits, error %g", bits, worst);
+  check(good && worst < 0.02, "attention with weights of %d bits, %zu at once, error %g", bits,
+        at_once, worst);
   shunt_packed_integers_free(p);
   for (int i = 0; i < 4; i++) free(x[i]);
   free(room), owned_free(&o);
@@ -297,9 +300,9 @@ int main(void)
   test_products();
   test_bytes();
   test_sddmm();
-  test_attention(16);
-  test_attention(12);
-  test_attention(8);
+  test_attention(16, 1), test_attention(16, 2);
+  test_attention(12, 1), test_attention(12, 2);
+  test_attention(8, 1), test_attention(8, 2);
   test_refused();
   test_faults();
   return check_finish();
