@@ -193,7 +193,7 @@ static struct shunt_cache_entry *find_entry(struct shunt_cache *c, const struct 
 
 static bool is_ready(const struct shunt_cache_packed *k)
 {
-  return k && k->built && k->word->stamp;
+  return k && atomic_load(&k->built) && k->word->stamp;
 }
 
 /* Calls to wait after so many failures in a row: 16, 32, .. 65,536. */
@@ -221,6 +221,7 @@ static void forget_changed(struct shunt_cache_entry *e, const struct shunt_cache
   e->changes = atomic_load(&k->used) >= PAID ? 0 : e->changes + 1;
   e->pack_from = e->calls + pause_after(e->changes) / 2;
   e->has_profile = e->has_study = false;
+  e->known_at = 0;
   if (e->study) shunt_cache_packed_retire(e->study);
   retire_copies(e);
 }
@@ -262,26 +263,36 @@ static void hold(struct shunt_cache_packed *k)
   atomic_fetch_add(&k->idle, 1);
 }
 
-/* Carries what is ready; false where a copy is still being made. */
-static bool carry_copies(struct shunt_cache_entry *e, struct shunt_lookup *out)
+/* Carries what is ready, and what the stream of this id makes, unless that is NULL. */
+static void carry_copies(struct shunt_cache_entry *e, const unsigned long long *stream,
+                         struct shunt_lookup *out)
 {
-  bool all = true;
+  out->awaits_copy = out->first_copy = false;
   for (int i = 0; i < SHUNT_MOST_PACKED; i++) {
     struct shunt_cache_packed *k = e->packed[i];
-    if (k && is_ready(k)) {
+    if (!k || k == out->packed[i].copy) continue;
+    if (is_ready(k) || (stream && atomic_load(&k->built) && k->made_on == *stream)) {
       out->packed[i].copy = k;
       out->packed[i].by = k->by;
       hold(k);
+    } else {
+      out->awaits_copy = true;
+      out->first_copy = out->first_copy || k->made_at == e->known_at;
     }
-    all = all && (!k || is_ready(k));
   }
-  return all;
+}
+
+/* Whether packing, or a study, is wise is known once it is known what is carried. */
+static void judge(struct shunt_cache_entry *e, struct shunt_lookup *out)
+{
+  const bool wise = !e->no_copies && e->calls >= 2 && e->calls >= e->pack_from;
+  out->pack_wise = wise && !out->awaits_copy && cache_place(e);
+  out->study_wise = wise && !out->awaits_copy && !e->study;
 }
 
 static void fill(struct shunt_cache_entry *e, struct shunt_lookup *out)
 {
   struct shunt_cache_packed *study = is_ready(e->study) ? e->study : NULL;
-  const bool wise = !e->no_copies && e->calls >= 2 && e->calls >= e->pack_from;
   *out = (struct shunt_lookup){
       .entry = e,
       .identity = e->identity,
@@ -290,14 +301,14 @@ static void fill(struct shunt_cache_entry *e, struct shunt_lookup *out)
       .profile_wanted =
           e->profile_slot < 0 && (!e->has_profile || e->calls - e->profiled_at > PROFILE_EVERY),
       .has_profile = e->has_profile,
+      .known_now = e->has_profile && e->known_at == e->calls,
       .profile = e->profile,
       .study = study,
       .has_study = e->has_study,
   };
   memcpy(out->studied, e->studied, sizeof out->studied);
-  const bool all_ready = carry_copies(e, out);
-  out->pack_wise = wise && all_ready && cache_place(e);
-  out->study_wise = wise && all_ready && !e->study;
+  carry_copies(e, NULL, out);
+  judge(e, out);
   if (study) hold(study);
 }
 
@@ -323,6 +334,19 @@ void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
   }
   pthread_mutex_unlock(&c->lock);
   if (profiled && out->has_profile) shunt_log_profile(&out->profile);
+}
+
+void shunt_cache_look_up_behind(struct shunt_cache *c, cudaStream_t stream, struct shunt_lookup *l)
+{
+  struct shunt_cache_entry *e = l->entry;
+  unsigned long long id;
+  if (!l->awaits_copy || SHUNT_CUDA(cudaStreamGetId(stream, &id)) != SHUNT_OK) return;
+  pthread_mutex_lock(&c->lock);
+  if (e->identity == l->identity) {
+    carry_copies(e, &id, l);
+    judge(e, l);
+  }
+  pthread_mutex_unlock(&c->lock);
 }
 
 void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key, uint64_t epoch,

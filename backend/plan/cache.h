@@ -56,8 +56,11 @@ struct shunt_lookup {
   bool pack_wise;      /* nothing speaks against packing the matrix, or once more, now */
   bool study_wise;     /* nor against a study */
   bool no_copies;      /* copies were found not to stand for this matrix: for a while */
+  bool awaits_copy;    /* one is being made that is not carried; */
+  bool first_copy;     /* and by the first call that knew the profile */
   bool profile_wanted; /* nobody has started a profile, or it is old */
   bool has_profile;
+  bool known_now; /* this is the first call that knows it */
   struct shunt_profile profile;
   struct {
     struct shunt_cache_packed
@@ -80,6 +83,10 @@ void shunt_cache_share(struct shunt_cache *c, struct shunt_budget *budget);
 
 void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
                          struct shunt_lookup *out);
+
+/* Lets a lookup that awaits a copy carry it where `stream` itself makes it, so that what comes
+   there comes behind that.  Not for a capture, which may be replayed elsewhere.  */
+void shunt_cache_look_up_behind(struct shunt_cache *c, cudaStream_t stream, struct shunt_lookup *l);
 
 /* Enqueues a profile of `a` whose result a later lookup will carry. */
 shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_lookup *l,

@@ -49,12 +49,15 @@ struct shunt_cache_packed {
   uint64_t pattern_epoch;
   char *memory;
   size_t bytes;
-  atomic_int holds;     /* calls that are enqueueing a use, and graphs that captured one */
-  atomic_int idle;      /* calls with its matrix since the last use */
-  atomic_uint used;     /* uses so far */
-  bool built, by_study; /* made as a study of A said, which may have changed since */
-  double worth;         /* microseconds saved, uses counting less with age, */
-  uint64_t worth_at;    /* as of this clock */
+  atomic_int holds;           /* calls that are enqueueing a use, and graphs that captured one */
+  atomic_int idle;            /* calls with its matrix since the last use */
+  atomic_uint used;           /* uses so far */
+  atomic_bool built;          /* all of it is enqueued, */
+  unsigned long long made_on; /* on this stream */
+  uint32_t made_at;           /* by this call with its matrix */
+  bool by_study;              /* made as a study of A said, which may have changed since */
+  double worth;               /* microseconds saved, uses counting less with age, */
+  uint64_t worth_at;          /* as of this clock */
   struct shunt_trust trust;
   cudaEvent_t proved;  /* behind the proofs that trust waits for, */
   atomic_bool awaited; /* once it is there */
@@ -82,6 +85,7 @@ struct shunt_cache_entry {
   struct shunt_cache_entry *next;          /* of its bucket, or of the free ones */
   struct shunt_cache_entry *newer, *older; /* by the last call */
   uint32_t calls, profiled_at, pack_from;  /* counts of calls: not packed before pack_from */
+  uint32_t known_at;                       /* the first one that knew the profile */
   uint32_t changes, refusals;              /* how often in a row a copy was no good: A changed, */
   bool no_copies;                          /* or copies cannot stand for it */
   bool has_profile, has_study;

@@ -27,6 +27,7 @@ bool shunt_cache_profile_listen(struct shunt_cache *c, struct shunt_cache_entry 
   if (i < 0) return false;
   if (has_arrived(c, i)) {
     e->profile = c->arriving[i];
+    if (!e->has_profile) e->known_at = e->calls;
     e->has_profile = true;
     e->profile_slot = -1;
     c->slot[i] = (struct profile_slot){NULL, 0};

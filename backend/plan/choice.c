@@ -59,12 +59,21 @@ struct shunt_cache_packed *shunt_product_copy(const struct shunt_product *x,
   return NULL;
 }
 
+/* Is a profile on its way, or about to be asked for? */
+static bool awaits_profile(const struct shunt_product *x)
+{
+  const bool whole = x->batches == 1 || !x->problem.row_indices;
+  return !x->call.profile && (x->lookup.entry || x->lookup.profile_wanted) && whole &&
+         !x->call.capturing;
+}
+
 /* Should `route` pack the matrix now?  What costs most to answer is asked last. */
 static bool will_pack(const struct shunt_product *x, const struct shunt_route *route,
                       const struct shunt_call *c)
 {
   if (!x->lookup.pack_wise || c->packed || c->capturing) return false;
   if (!c->profile && (route->packs_by_profile || is_contested(&x->call))) return false;
+  if (x->compare && awaits_profile(x)) return false; /* it may choose another way */
   return packs(c, route);
 }
 
@@ -159,14 +168,6 @@ static void consider(struct shunt_product *x, const struct shunt_route *r, bool 
   }
 }
 
-/* Is a profile on its way, or about to be asked for? */
-static bool awaits_profile(const struct shunt_product *x)
-{
-  const bool whole = x->batches == 1 || !x->problem.row_indices;
-  return !x->call.profile && (x->lookup.entry || x->lookup.profile_wanted) && whole &&
-         !x->call.capturing;
-}
-
 /* Does cuSPARSE document the same bits in each run for it?  (cusparseSpMM, its algorithms and
    notes; cusparseSDDMM.)  */
 static bool original_is_deterministic(const struct shunt_problem *p)
@@ -255,8 +256,7 @@ static void consider_all(struct shunt_product *x, int only, bool compare)
 void shunt_product_choose(struct shunt_product *x, int only)
 {
   struct shunt_plan *plan = &x->plan;
-  /* No original stands behind an extended product. */
-  const bool compare = !shunt_routes_forced() && only < 0 && !x->problem.extended;
+  const bool compare = x->compare;
   plan->count = 0;
   plan->why_none = shunt_problem_transposed(&x->problem) ? SHUNT_OUTCOME(SHUNT_R_TRANSPOSED)
                                                          : SHUNT_OUTCOME(SHUNT_R_DISABLED);

@@ -265,7 +265,8 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *
   k->owner = e;
   k->by = r->by;
   k->bytes = bytes;
-  k->built = k->by_study = false;
+  atomic_store(&k->built, false);
+  k->by_study = false;
   k->note = 0;
   k->pattern_epoch = 0;
   k->uses = k->oldest_use = 0;
@@ -315,6 +316,7 @@ shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_l
     if (c->budget && s != SHUNT_OK) shunt_budget_keep(c->budget, c->bytes);
     if (s == SHUNT_OK) {
       k->by_study = r->by && l->study;
+      k->made_at = l->calls;
       *place = *out = k;
     } else {
       e->pack_from = e->calls + ASK_AGAIN;

@@ -134,7 +134,8 @@ shunt_status shunt_cache_packed_built(struct shunt_cache *c, struct shunt_cache_
                                    SHUNT_PACKED_MEASURES, cudaMemcpyDeviceToHost, stream));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(cudaMemcpyAsync((void *)k->word, k->memory, 8, cudaMemcpyDeviceToHost, stream));
-  if (s == SHUNT_OK) k->built = true;
+  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamGetId(stream, &k->made_on));
+  if (s == SHUNT_OK) atomic_store(&k->built, true);
   record_use(c, k, stream);
   return s;
 }

@@ -46,6 +46,20 @@ static struct shunt_packed_view view_of(const struct shunt_product *x,
   return v;
 }
 
+/* Copies whose measures have not come yet, of routes that wait for them. */
+static void leave_unmeasured(struct shunt_product *x)
+{
+  for (int k = 0; k < SHUNT_MOST_PACKED; k++) {
+    struct shunt_cache_packed *copy = x->lookup.packed[k].copy;
+    const struct shunt_route *by = x->lookup.packed[k].by;
+    if (!copy || !by->awaits_measures || shunt_cache_packed_view(copy).known) continue;
+    shunt_cache_packed_release(x->call.context->cache, copy, false);
+    x->lookup.packed[k].copy = NULL;
+    x->lookup.awaits_copy = true;
+    x->lookup.pack_wise = x->lookup.study_wise = false;
+  }
+}
+
 /* Fills x->lookup, and the views of what it carries. */
 static void look_up(struct shunt_product *x)
 {
@@ -56,9 +70,43 @@ static void look_up(struct shunt_product *x)
     shunt_cache_look_up_settled(cache, &key, x->problem.pattern_epoch, l);
   else
     shunt_cache_look_up(cache, &key, l);
+  const bool first = l->first_copy;
+  if (l->awaits_copy && !x->call.capturing) shunt_cache_look_up_behind(cache, x->call.stream, l);
+  if (x->compare) leave_unmeasured(x);
+  l->first_copy = first && l->awaits_copy;
   for (int k = 0; k < SHUNT_MOST_PACKED; k++)
     if (l->packed[k].copy) x->view[k] = view_of(x, l->packed[k].copy);
   if (l->study) x->study = shunt_cache_packed_view(l->study);
+}
+
+/* Microseconds that the plan's candidate i saves against the next best way. */
+static double saving_of(const struct shunt_plan *plan, int i)
+{
+  double next = plan->original_us;
+  if (i + 1 < plan->count && plan->candidate[i + 1].us < next) next = plan->candidate[i + 1].us;
+  return fmax(next - plan->candidate[i].us, 0);
+}
+
+/* Is the plan's first way from a copy that is to be made, and that is to be measured first? */
+static bool makes_unmeasured(const struct shunt_product *x)
+{
+  const struct shunt_candidate *best = &x->plan.candidate[0];
+  return x->compare && x->plan.count > 0 && best->packs && best->route->awaits_measures;
+}
+
+/* Chooses; where the matrix keeps its first way for now, as if there were no profile. */
+static void choose(struct shunt_product *x, int only)
+{
+  const bool knows_now = x->call.profile && x->lookup.known_now;
+  const bool waits = x->compare && !x->call.capturing && x->lookup.first_copy;
+  if (waits) x->call.profile = NULL;
+  shunt_product_choose(x, only);
+  if (!makes_unmeasured(x)) return;
+  x->made = x->plan.candidate[0].route;
+  x->made_saves_us = saving_of(&x->plan, 0);
+  x->lookup.pack_wise = false;
+  if (knows_now) x->call.profile = NULL;
+  shunt_product_choose(x, only);
 }
 
 void shunt_product_plan(struct shunt_product *x, const struct shunt_problem *p, int i,
@@ -69,6 +117,9 @@ void shunt_product_plan(struct shunt_product *x, const struct shunt_problem *p, 
   x->call = *call;
   x->call.problem = &x->problem;
   x->call.forced = shunt_routes_forced();
+  /* No original stands behind an extended product. */
+  x->compare = !x->call.forced && only < 0 && !p->extended;
+  x->made = NULL;
   x->packed.copy = NULL;
   if (shunt_problem_in_blocks(p))
     x->lookup = (struct shunt_lookup){0};
@@ -77,7 +128,7 @@ void shunt_product_plan(struct shunt_product *x, const struct shunt_problem *p, 
     x->call.profile = x->lookup.has_profile ? &x->lookup.profile : NULL;
     x->call.frozen = !p->deterministic && !call->capturing && shunt_frozen_assumed();
   }
-  shunt_product_choose(x, only);
+  choose(x, only);
 }
 
 /* ---- running ------------------------------------------------------------------------------ */
@@ -97,14 +148,6 @@ static void release_packed(struct shunt_product *x, bool discard)
 {
   if (x->packed.copy) shunt_cache_packed_release(x->call.context->cache, x->packed.copy, discard);
   x->packed.copy = NULL;
-}
-
-/* Microseconds that the plan's candidate i saves against the next best way. */
-static double saving_of(const struct shunt_plan *plan, int i)
-{
-  double next = plan->original_us;
-  if (i + 1 < plan->count && plan->candidate[i + 1].us < next) next = plan->candidate[i + 1].us;
-  return fmax(next - plan->candidate[i].us, 0);
 }
 
 /* A route has filled the copy, and answered `filled`; false: it is to be dropped. */
@@ -276,6 +319,15 @@ static void leave_studies(struct shunt_product *x, bool may_study)
     shunt_cache_packed_release(x->call.context->cache, x->lookup.study, drop && !x->call.capturing);
 }
 
+/* Makes the copy that the product is not from. */
+static void make_ahead(struct shunt_product *x)
+{
+  x->call.profile = &x->lookup.profile;
+  x->lookup.pack_wise = true;
+  const struct shunt_call c = shunt_call_for(x, x->made);
+  if (c.will_pack) pack(x, &c, x->made, x->made_saves_us);
+}
+
 void shunt_product_leave(struct shunt_product *x)
 {
   struct shunt_context *context = x->call.context;
@@ -283,6 +335,7 @@ void shunt_product_leave(struct shunt_product *x)
   /* Batches of COO make their offsets in one place: by now the last one's stand there. */
   const bool whole = x->batches == 1 || !x->problem.row_indices;
   leave_studies(x, whole && !x->call.capturing);
+  if (x->made && whole && (x->plan.count > 0 || !x->problem.row_indices)) make_ahead(x);
   shunt_lookup_release(context->cache, &x->lookup);
   release_packed(x, false);
   if (x->call.capturing) return;

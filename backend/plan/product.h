@@ -4,6 +4,13 @@
      shunt_product_run     the first route of the plan that does not fail
      shunt_product_leave   what was taken hold of given back; profiles and studies asked for
 
+   One switch.  The route, and what `csr` is told of the longest row, decide the order of the sums.
+   So a matrix keeps the way of its first call until all that decides is known, and then changes it
+   once: with the first call that has the profile, if the copy that this call makes serves the next
+   ones as well, which it does on the same stream.  Where it does not, as they come on another
+   stream, or as its measures have to say first whether it is any good, these go on as if there were
+   no profile until the copy is there.  A captured call takes the best way there is.
+
    For the planner alone (planner.h is what others call).  A struct is one thread's.  */
 #ifndef SHUNT_PRODUCT_H
 #define SHUNT_PRODUCT_H
@@ -45,6 +52,9 @@ struct shunt_product {
     const struct shunt_route *by;
     struct shunt_packed_view view;
   } packed;
+  bool compare;                   /* ways are chosen by what they take, not by who asks for them */
+  const struct shunt_route *made; /* a copy for this one is made behind the product; or NULL */
+  double made_saves_us;           /* by a call with it */
   struct shunt_plan plan;
 };
 

@@ -6,7 +6,7 @@
    `vector`'s equal lists are rare.  How much they share is known once the hint is made:
 
      call 1     a profile is asked for
-     call 2     by the profile it may be worth a try: the hint is made, and used at once
+     call 2     by the profile it may be worth a try: the hint is made, but not used
      later      the hint's counts are there and decide between this route and `csr`
 
    Kept, payload: the lists of kernels/bundle/bundle_format.h.  Measures: their counts.  */
@@ -100,4 +100,5 @@ const struct shunt_route shunt_route_bundle = {.name = "bundle",
                                                .expect = expect,
                                                .run = run,
                                                .pack_bytes = pack_bytes,
-                                               .pack = pack};
+                                               .pack = pack,
+                                               .awaits_measures = true};

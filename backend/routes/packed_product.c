@@ -105,7 +105,7 @@ static struct shunt_guard repair_of(const struct shunt_call *c, const struct shu
                           .sets = words->set,
                           .set_count = 1,
                           .key = c->workspace,
-                          .wait_cycles = SHUNT_GUARD_WAIT_CYCLES,
+                          .wait_cycles = shunt_guard_wait_cycles(&c->problem->spmm),
                           .repaired = &words->repaired};
   *s = c->problem->spmm;
   s->only_if = &words->irregular;

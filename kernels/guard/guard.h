@@ -28,8 +28,20 @@ enum shunt_guard_start {
 
 enum {
   SHUNT_GUARD_SET_BYTES = 64,
-  SHUNT_GUARD_WAIT_CYCLES = 100000 /* some 50 us: far longer than blocks are apart */
+  SHUNT_GUARD_WAIT_CYCLES = 100000 /* some 50 us: longer than blocks of a short launch are apart */
 };
+
+/* In a launch of milliseconds they are further apart, and those that leave too soon leave the
+   repair to a few: so each waits for as long as the launch moves its bytes, at some 2 KiB a
+   cycle.  */
+static inline int64_t shunt_guard_wait_cycles(const struct shunt_spmm *s)
+{
+  enum { BYTES_A_CYCLE = 2048 };
+  const double of_a = (double)s->a.nnz *
+                      (double)(shunt_type_size(s->a.index_type) + shunt_type_size(s->a.value_type));
+  const double of_c = (double)s->c.rows * (double)s->c.cols * (double)shunt_type_size(s->c.type);
+  return SHUNT_GUARD_WAIT_CYCLES + (int64_t)((of_a + of_c) / BYTES_A_CYCLE);
+}
 
 /* What a repair says of A: it changed, or nobody knows as there was no set left. */
 enum { SHUNT_GUARD_CHANGED = 1, SHUNT_GUARD_NO_SET = 2 };
@@ -58,7 +70,7 @@ struct shunt_guard {
   void *sets;                               /* device, see above */
   int set_count;                            /* a power of two, up to 2^20 */
   const void *key;                          /* not NULL; never followed */
-  int64_t wait_cycles; /* a block waits so long for the others, to help: SHUNT_GUARD_WAIT_CYCLES;
+  int64_t wait_cycles; /* a block waits so long for the others, to help: shunt_guard_wait_cycles;
                            0: only the last block repairs */
   uint32_t *repaired;  /* device word, 1 or 0 afterwards: was C repaired?  Or NULL */
   uint32_t *changed;   /* pinned host words: set to one of the words below, */

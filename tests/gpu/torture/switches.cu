@@ -6,7 +6,11 @@
 // the one before, bit for bit: another route adds in another order.  First with the device waited for
 // after each call, so that whatever a call starts has arrived before the next; then without.
 //
-// The bar: one change at most, no later than between calls 7 and 8.
+// The bar: one change at most; where the device is waited for, no later than between calls 7 and 8.
+// A program that runs ahead hears nothing of the device, and no product may wait for it, so that no
+// number of calls can hold there.  It has to hear twice at most: what the first call asked for, and
+// what the first call that knew this asked for.  The first call that begins when the device has
+// done that one is the last that may change the bits.
 #include "tests/gpu/torture/torture_matrix.cuh"
 
 using namespace blackbox;
@@ -37,16 +41,41 @@ __global__ void count_other_words(const uint32_t *a, const uint32_t *b, int64_t 
   if (mine) atomicAdd(other, mine);
 }
 
-// C of call i differs from that of call i - 1 in counts[i] words.
-static std::vector<unsigned> changes(Lane &l, const Problem &p, int calls, bool waits)
+// Which call begins when the device has answered twice.
+struct Answers {
+  int asked = 0, heard = 0, last;
+  std::vector<cudaEvent_t> behind; // each call
+
+  explicit Answers(int calls) : last(calls), behind((size_t)calls)
+  {
+    for (cudaEvent_t &e : behind) CUDA_OK(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
+  }
+  ~Answers()
+  {
+    for (cudaEvent_t e : behind) cudaEventDestroy(e);
+  }
+  void before(int call)
+  {
+    if (call == 0 || heard == 2 || cudaEventQuery(behind[(size_t)asked]) != cudaSuccess) return;
+    asked = call;
+    if (++heard == 2) last = call + 1;
+  }
+};
+
+// C of call i differs from that of call i - 1 in counts[i] words.  *last: the last call, from 1,
+// that may differ from the one before.
+static std::vector<unsigned> changes(Lane &l, const Problem &p, int calls, bool waits, int *last)
 {
+  Answers answers(calls);
   const size_t bytes = (size_t)p.c.stored() * type_size(p.c.type);
   std::vector<unsigned> counts((size_t)calls);
   void *before = device_bytes(bytes);
   unsigned *other = (unsigned *)device_bytes((size_t)calls * 4);
   CUDA_OK(cudaMemsetAsync(other, 0, (size_t)calls * 4, l.stream));
   for (int i = 0; i < calls; i++) {
+    answers.before(i);
     call(l, p);
+    CUDA_OK(cudaEventRecord(answers.behind[(size_t)i], l.stream));
     if (i > 0)
       count_other_words<<<1024, 256, 0, l.stream>>>(
           (const uint32_t *)before, (const uint32_t *)p.c.values, (int64_t)(bytes / 4), other + i);
@@ -58,6 +87,7 @@ static std::vector<unsigned> changes(Lane &l, const Problem &p, int calls, bool 
   CUDA_OK(cudaStreamSynchronize(l.stream));
   CUDA_OK(cudaFree(before));
   CUDA_OK(cudaFree(other));
+  *last = waits ? std::min((int)LAST, answers.last) : answers.last;
   return counts;
 }
 
@@ -68,12 +98,13 @@ static void run_kind(const Kind &k, int calls, bool waits)
   const Dense b = make_dense(k.shape.cols, k.width, false, k.shape.type);
   const Dense c = make_dense(k.shape.rows, k.width, false, k.shape.type);
   fill(b.values, b.stored(), k.shape.type, 5, FILL_RANDOM, l.stream);
-  int times = 0, last = 0;
-  const std::vector<unsigned> counts = changes(l, product_of(m.a, b, c), calls, waits);
+  int times = 0, last = 0, most;
+  const std::vector<unsigned> counts = changes(l, product_of(m.a, b, c), calls, waits, &most);
   for (int i = 1; i < calls; i++)
     if (counts[(size_t)i]) times++, last = i + 1;
-  check(times <= 1 && last <= LAST, "%s, %s: the bits changed %d times, at last with call %d",
-        k.name, waits ? "waited for" : "not waited for", times, last);
+  check(times <= 1 && last <= most,
+        "%s, %s: the bits changed %d times, at last with call %d, which may be up to %d", k.name,
+        waits ? "waited for" : "not waited for", times, last, most);
   destroy_matrix(m);
   CUDA_OK(cudaFree(b.values));
   CUDA_OK(cudaFree(c.values));

@@ -214,6 +214,19 @@ static void test_order(void)
   check(runs(&only_packed, plain, &packed, "pr", SHUNT_OK), "runs from what is packed");
 }
 
+/* Blocks of a launch of milliseconds are further apart than those of a short one. */
+static void test_patience(void)
+{
+  check(runs(&direct, SPMM "NN:rr:ld32.32:a2b0:alg0", &packed, "pr", SHUNT_OK) &&
+            world.repair.wait_cycles - SHUNT_GUARD_WAIT_CYCLES < 10,
+        "blocks of a small repair wait for each other as ever");
+  check(runs(&direct,
+             "spmm:csr:f16.f16.f16.f32:i32b0:m64n32k48000000z500000000:NN:rr:ld32.32:a2b0:alg0",
+             &packed, "pr", SHUNT_OK) &&
+            world.repair.wait_cycles > 1400000,
+        "those of one that reads 3 GB: about as long as that takes");
+}
+
 /* A pattern that the caller has promised is not read. */
 static void test_pattern_stands(void)
 {
@@ -391,6 +404,7 @@ int main(void)
 {
   test_layout();
   test_order();
+  test_patience();
   test_pattern_stands();
   test_trusted();
   test_beside();

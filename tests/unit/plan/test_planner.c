@@ -47,7 +47,7 @@ static void test_shared(void)
   check(a.why.reason == SHUNT_FITS && world.runs == 3 && world.seen == 1,
         "one matrix is looked up once");
   check(shunt_plan_workspace(&p, NULL, NULL) == 3, "workspace for one batch");
-  world.wise = world.has_memory = true, world.pack_bytes = 100, world.runs = 0;
+  world.wise = world.has_memory = world.profiled = true, world.pack_bytes = 100, world.runs = 0;
   a = run(&p);
   check(world.runs == 3 && world.made == 1 && world.held == 0 && world.has_copy,
         "and converted once, for all of its batches");
@@ -245,7 +245,7 @@ static void test_keeping(void)
     size_t bytes, asked;
     const char *what;
   } cases[] = {
-      {true, false, false, false, 100, 100, "kept without a profile"},
+      {true, false, false, false, 100, 0, "not before the profile, which may choose another way"},
       {true, true, false, false, 100, 107, "as the profile says"},
       {true, false, false, true, 100, 0, "a route that needs one waits for it"},
       {true, true, false, true, 100, 107, "and then keeps"},

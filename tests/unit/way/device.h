@@ -11,6 +11,7 @@
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct device {
   /* what it is; to be set before Shunt first asks */
@@ -20,6 +21,7 @@ struct device {
   size_t total;       /* bytes of memory */
   bool full;          /* every allocation fails */
   bool late;          /* streams wait for device_run, or for who waits for them */
+  bool no_sums;       /* products leave C as it is, as only their order counts */
   bool profiles_late; /* a profile is written when the test says so: device_profiles */
 
   /* what became of it */
@@ -30,6 +32,7 @@ struct device {
   int waited;            /* synchronisations */
   long launches;         /* of kernels, enqueued or captured */
   long repairs, changes; /* repairs that computed C, and those that found A changed */
+  int64_t longest;       /* what the last csr was told of the longest row; negative: nothing */
   char trace[4096];      /* a letter for each kernel that was enqueued: launchers.c */
 };
 extern struct device device;

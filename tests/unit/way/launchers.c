@@ -48,7 +48,7 @@ struct spmm {
 static void spmm(const void *arguments)
 {
   const struct shunt_spmm *p = &((const struct spmm *)arguments)->p;
-  if (p->only_if && !*p->only_if) return;
+  if (device.no_sums || (p->only_if && !*p->only_if)) return;
   if (shunt_type_is_complex(p->compute))
     shunt_csr_spmm_complex_host(p);
   else
@@ -69,7 +69,7 @@ shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longe
                                        const struct shunt_device *d, void *workspace, size_t bytes,
                                        shunt_stream s)
 {
-  (void)longest;
+  device.longest = longest;
   if (p->b.col_stride != 1) return shunt_csr_spmm_merge_cuda(p, d, workspace, bytes, s);
   return KERNEL('c', s, spmm, *p);
 }
@@ -345,6 +345,7 @@ shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w, const struct 
   static void name(const void *arguments)                                                          \
   {                                                                                                \
     const struct name *x = arguments;                                                              \
+    if (device.no_sums) return;                                                                    \
     product_of(&x->p, &x->v);                                                                      \
   }
 PACKED(vector, shunt_vector, shunt_vector_packed_spmm_host)
