@@ -49,9 +49,9 @@ shunt_status shunt_quantise_host(const struct shunt_quantise *p);
    at most R entries: half of int32's range is left for what rounding adds.
 
    S: [strides][height][32] of f32 or f16, as shunt_srbcrs_sddmm_cuda writes them.  The integers
-   are put into v's values.  v->bits: 16, 12 or 8; bits_b: 16, 8 or 4.  A row whose sum is no number (a NaN
-   or +Inf in it, or -Inf alone) gives zeros, since integers have no NaN, and NaN as its scale; one
-   without entries gives 0.  */
+   are put into v's values.  v->bits: 16, 12 or 8; bits_b: 16, 8 or 4.  A row whose sum is no
+   number (a NaN or +Inf in it, or -Inf alone) gives zeros, since integers have no NaN, and NaN as
+   its scale; one without entries gives 0.  */
 struct shunt_srbcrs_softmax {
   const void *scores;
   shunt_type score_type;
