@@ -187,7 +187,7 @@ start_stale() {
   SHUNT_MATH=tf32x3 SHUNT_ROUTES=csr,vector changed stale-tf32 4000 23 --single -- \
     'route vector >= 100'
   SHUNT_MATH=tf32x3 SHUNT_ROUTES=csr,vector changed stale-ordered-tf32 6000 24 --shuffled --single \
-    -- 'reason ordered >= 10'
+    -- 'reason ordered >= 4' # few matrices stay as they are until they are ordered
   SHUNT_ROUTES=$every_route changed stale-strict 3000 4 --strict
   SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 changed stale-small-cache 1500 2
   # As eight programs in one process.  Routes as they are chosen would leave calls to the original,

@@ -1,10 +1,12 @@
 #!/bin/sh
 # stage.sh BUILD DEST [MATRIX...]: copies what a machine with a GPU needs of a build: the
-# libraries, the tool, the test programs (stripped), and matrices into DEST/data.
+# libraries, the tool, the test programs (stripped), and matrices into DEST/data.  What is older than
+# its sources is built first: it would be tested in their place.
 set -eu
 build=$1
 dest=$2
 shift 2
+make -C "$build" -s all gpu-tests clients
 rm -rf "$dest"
 mkdir -p "$dest/.libs" "$dest/tests/gpu" "$dest/tests/clients" "$dest/tests/bench" "$dest/data"
 cp "$build"/.libs/libshunt-cusparse.so "$build"/.libs/libshunt-dlsym.so \
