@@ -49,11 +49,12 @@ static double expected(const struct world *w, enum shunt_reason *reason)
 
 static void test_layers(void)
 {
-  static const int64_t widths[] = {64, 256, 1024};
+  static const int64_t widths[] = {64, 128, 256, 1024};
   for (int height = 2; height <= 8; height *= 2) {
     bool fits = true, gains = true, grows = true;
     double before = 0;
-    for (int i = 0; i < 3; i++) {
+    /* At 64 columns pairs are estimated to be no faster than csr. */
+    for (int i = height == 2; i < 4; i++) {
       struct world w;
       enum shunt_reason reason;
       make(&w, 4096, 0.1, height, widths[i]);
@@ -65,7 +66,8 @@ static void test_layers(void)
       grows &= us >= before;
       before = us;
     }
-    check(fits && gains && grows, "V = %d: layers are packed, at 64, 256 and 1024 columns", height);
+    check(fits && gains && grows, "V = %d: layers are packed, at %d to 1024 columns", height,
+          height == 2 ? 128 : 64);
   }
 }
 

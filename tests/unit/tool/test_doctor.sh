@@ -418,7 +418,7 @@ if ${CC:-cc} -shared -fPIC -o cuda/libcuda.so.1 fake.c >out 2>err; then
   printf '%s\nrates multiprocessors 132\n' "$head" >$calibrated
   chmod 600 $calibrated
   asked 0 "a calibrated table" XDG_CACHE_HOME="$work/cache"
-  says note "the table of Fake 0, cuSPARSE 12.6; calibrated, $work/$calibrated"
+  says note "the table of Fake 0, cuSPARSE 12.6, 12.7, 12.9; calibrated, $work/$calibrated"
   chmod 777 cache/shunt
   asked 0 "one in a folder that others may write" XDG_CACHE_HOME="$work/cache"
   says warning "$calibrated is not used: others may write its folder"
