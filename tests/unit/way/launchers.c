@@ -5,6 +5,7 @@
      c   csr            s  SDDMM                v  vector, direct     f  fingerprint
      p   a profile      V T 2 R D  conversion   w t 4 r d  product    g  repair
      o   COO's offsets  b  bundle, B its hint   k  blocks             +  combine
+     A   a transpose    a  made anew from what was kept
 
    (vector, tile, sparse24, srbcrs, dense.)  What no test here needs says that it is not built.  */
 #include <math.h>
@@ -13,6 +14,7 @@
 
 #include "conv/bundle/bundle_conv.h"
 #include "conv/coo/coo_conv.h"
+#include "conv/csr/csr_conv.h"
 #include "conv/dense/dense_conv.h"
 #include "conv/profile/profile.h"
 #include "conv/sparse24/sparse24_conv.h"
@@ -166,6 +168,49 @@ shunt_status shunt_coo_to_csr_cuda(int64_t rows, int64_t nnz, const void *row_in
 {
   (void)d;
   return KERNEL('o', s, offsets, rows, nnz, row_indices, type, base, to, irregular);
+}
+
+struct transpose {
+  struct shunt_csr a;
+  bool conjugate;
+  struct shunt_transposed out;
+};
+static void transpose(const void *arguments)
+{
+  const struct transpose *x = arguments;
+  shunt_csr_transpose_host(&x->a, x->conjugate, &x->out);
+}
+shunt_status shunt_csr_transpose_cuda(const struct shunt_csr *a, bool conjugate,
+                                      const struct shunt_transposed *out,
+                                      const struct shunt_device *d, shunt_stream s)
+{
+  (void)d;
+  return KERNEL('A', s, transpose, *a, conjugate, *out);
+}
+
+struct refresh {
+  struct shunt_csr a;
+  bool conjugate, proves;
+  struct shunt_transposed kept, out;
+  struct shunt_transpose_proof proof;
+};
+static void refresh(const void *arguments)
+{
+  const struct refresh *x = arguments;
+  const struct shunt_transpose_proof *p = x->proves ? &x->proof : NULL;
+  if (device.no_sums) return;
+  device.changes += p && (p->actual->lo != p->expected->lo || p->actual->hi != p->expected->hi);
+  shunt_transposed_refresh_host(&x->a, x->conjugate, &x->kept, p, &x->out);
+}
+shunt_status shunt_transposed_refresh_cuda(const struct shunt_csr *a, bool conjugate,
+                                           const struct shunt_transposed *kept,
+                                           const struct shunt_transpose_proof *proof,
+                                           const struct shunt_transposed *out,
+                                           const struct shunt_device *d, shunt_stream s)
+{
+  const struct shunt_transpose_proof none = {0};
+  (void)d;
+  return KERNEL('a', s, refresh, *a, conjugate, proof != NULL, *kept, *out, proof ? *proof : none);
 }
 
 /* ---- profiles, fingerprints, repairs -------------------------------------------------------- */

@@ -1,6 +1,6 @@
 # tests/unit/way: the whole way of a cuSPARSE call, on a device of the tests' own.
 WAY_TESTS = %D%/test_way %D%/test_way_calls %D%/test_way_faults %D%/test_way_memory \
-  %D%/test_way_service %D%/test_way_switches
+  %D%/test_way_service %D%/test_way_switches %D%/test_way_transposed
 check_PROGRAMS += $(WAY_TESTS)
 
 # What libshunt-cusparse.so is made of, but for the search for the original, and kernels' twins.
@@ -21,3 +21,4 @@ WAY_TEST_LIBS = %D%/libway.la $(ZLIB_LIBS) -lm -ldl -lrt -lpthread
 %C%_test_way_memory_LDADD = $(WAY_TEST_LIBS)
 %C%_test_way_service_LDADD = $(WAY_TEST_LIBS)
 %C%_test_way_switches_LDADD = $(WAY_TEST_LIBS)
+%C%_test_way_transposed_LDADD = $(WAY_TEST_LIBS)
