@@ -30,6 +30,8 @@ constexpr Case kCases[] = {
     {"spmm bf16, compute bf16", false, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_16BF, false},
     {"sddmm bf16 bf16 bf16", true, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, false},
     {"sddmm bf16 bf16 f32", true, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, CUDA_R_32F, false},
+    {"sddmm i8 i8 i32", true, CUDA_R_8I, CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, false},
+    {"sddmm i8 i8 f32", true, CUDA_R_8I, CUDA_R_8I, CUDA_R_32F, CUDA_R_32F, false},
 };
 
 struct Lab {
@@ -43,12 +45,14 @@ struct Lab {
 // alpha = 1 and beta = 0 in the compute type, on the host.
 struct Scalars {
   float single[2] = {1, 0};
+  int32_t whole[2] = {1, 0};
   __half half[2] = {__float2half(1), __float2half(0)};
   __nv_bfloat16 bfloat[2] = {__float2bfloat16(1), __float2bfloat16(0)};
   const void *at(int i, cudaDataType compute) const
   {
     if (compute == CUDA_R_16F) return &half[i];
     if (compute == CUDA_R_16BF) return &bfloat[i];
+    if (compute == CUDA_R_32I) return &whole[i];
     return &single[i];
   }
 };
@@ -101,7 +105,7 @@ void make(Lab &lab, Operands &o, const Case &c)
   CUDA_OK(cudaFree(o.before));
   o.before = device_bytes(output_bytes(o.p));
   o.p.before = o.before;
-  o.p.compute = CUDA_R_32F; // what sums are kept in
+  o.p.compute = c.compute == CUDA_R_32I ? CUDA_R_32I : CUDA_R_32F; // what sums are kept in
 }
 
 bool is_right(Lab &lab, Operands &o)
