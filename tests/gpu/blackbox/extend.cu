@@ -4,7 +4,8 @@
 //
 // With SHUNT_EXTEND=1 under Shunt bufferSize, preprocess and the product succeed, and the product is
 // right, as it is when A's values change in place and when it is captured and replayed; without a
-// buffer the call is refused, as before.  Otherwise bufferSize refuses each case.
+// buffer the call is refused, as before.  Otherwise bufferSize refuses each case.  Descriptors of 16-
+// and 4-bit integers are refused either way.
 #include "tests/gpu/blackbox/blackbox_calls.cuh"
 
 using namespace blackbox;
@@ -164,6 +165,21 @@ void test_case(Lab &lab, const Case &c)
   destroy_operands(o);
 }
 
+void test_no_descriptors(Lab &lab)
+{
+  for (cudaDataType t : {CUDA_R_16I, CUDA_R_4I}) {
+    cusparseSpMatDescr_t sparse = nullptr;
+    cusparseDnMatDescr_t dense = nullptr;
+    const cusparseIndexType_t index = CUSPARSE_INDEX_32I;
+    void *any = lab.outcome;
+    check(cusparseCreateCsr(&sparse, 4, 4, 4, any, any, any, index, index, CUSPARSE_INDEX_BASE_ZERO,
+                            t) == CUSPARSE_STATUS_INVALID_VALUE &&
+              cusparseCreateDnMat(&dense, 4, 4, 4, any, t, CUSPARSE_ORDER_ROW) ==
+                  CUSPARSE_STATUS_INVALID_VALUE,
+          "no descriptors of %d bits", t == CUDA_R_16I ? 16 : 4);
+  }
+}
+
 } // namespace
 
 int main()
@@ -176,6 +192,7 @@ int main()
   SPARSE_OK(cusparseSetStream(lab.handle, lab.stream));
   lab.outcome = (Outcome *)device_bytes(sizeof *lab.outcome);
   for (const Case &c : kCases) test_case(lab, c);
+  test_no_descriptors(lab);
   SPARSE_OK(cusparseDestroy(lab.handle));
   return finish();
 }
