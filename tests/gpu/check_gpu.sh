@@ -248,7 +248,7 @@ start_extend() {
   local bin=$build/tests/gpu/blackbox
   turn plain original-extend 60 "$bin/extend"
   turn preloaded not-extended 60 "$bin/extend"
-  SHUNT_EXTEND=1 turn preloaded extend 60 "$bin/extend" -- 'reason extended >= 30'
+  SHUNT_EXTEND=1 turn preloaded extend 60 "$bin/extend" -- 'reason extended >= 36'
 }
 
 extend() {

@@ -6,6 +6,7 @@
 #include "backend/plan/fault.h"
 #include "backend/plan/problem.h"
 #include "backend/routes/route.h"
+#include "kernels/csr/csr_kernels.h"
 #include "tests/unit/check.h"
 
 static const char *const words[] = {
@@ -160,6 +161,33 @@ static void check_extended(const struct shunt_problem *p)
   check(shunt_problem_hash(&q) != plain, "promises of both are told apart");
 }
 
+static void check_extended_sddmm(void)
+{
+  struct shunt_problem p;
+  int some = 1; /* any address */
+  shunt_problem_parse("sddmm:csr:i8.i8.i32.i32:i32b0:m64n32k48z256:NN:rc:ld48.48:a1b0:alg0", &p);
+  p.sddmm.c.row_offsets = p.sddmm.c.columns = &some;
+  p.sddmm.c.values = p.sddmm.a.values = p.sddmm.b.values = &some;
+  check(shunt_problem_check(&p).reason == SHUNT_R_TYPES, "SDDMM of int8 is the original's");
+  p.extended = true;
+  check(shunt_problem_check(&p).reason == SHUNT_FITS, "and extended");
+  p.sddmm.c.value_type = p.sddmm.compute = SHUNT_F32;
+  check(shunt_problem_check(&p).reason == SHUNT_FITS, "into f32");
+  p.sddmm.c.value_type = SHUNT_I8;
+  check(shunt_problem_check(&p).reason == SHUNT_R_TYPES, "into int8 not");
+  p.sddmm.c.value_type = p.sddmm.compute = SHUNT_I32;
+  check(shunt_csr_sddmm_fits(&p.sddmm), "csr takes it");
+  p.sddmm.a.cols = p.sddmm.b.rows = p.sddmm.a.row_stride = p.sddmm.b.col_stride = 131072;
+  check(shunt_csr_sddmm_fits(&p.sddmm), "csr takes long sums, which wrap");
+  p.sddmm.c.value_type = p.sddmm.compute = SHUNT_F32;
+  check(!shunt_csr_sddmm_fits(&p.sddmm), "but not into f32");
+  p.sddmm.c.value_type = p.sddmm.compute = SHUNT_I32;
+  p.sddmm.b.cols = p.sddmm.c.cols = 1 << 16;
+  check(!shunt_csr_sddmm_fits(&p.sddmm), "nor what 32-bit indices do not reach");
+  p.sddmm.c.index_type = SHUNT_I64;
+  check(shunt_csr_sddmm_fits(&p.sddmm), "64-bit ones do");
+}
+
 static void test_check(void)
 {
   struct shunt_problem p;
@@ -193,6 +221,7 @@ static void test_check(void)
   q.spmm.compute = SHUNT_F64;
   check(shunt_problem_check(&q).reason == SHUNT_R_TYPES, "compute type");
   check_extended(&p);
+  check_extended_sddmm();
   q = p;
   q.spmm.c.row_stride = 3;
   check(shunt_problem_check(&q).reason == SHUNT_R_SHAPE, "leading dimension too small");

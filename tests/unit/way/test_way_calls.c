@@ -232,6 +232,55 @@ static void extended(void)
   drop(&x);
 }
 
+/* It refuses SDDMM of int8, too. */
+static void extended_integers(void)
+{
+  struct product x = small;
+  cusparseDnMatDescr_t a, b;
+  size_t bytes = 0;
+  int32_t alpha = 2, beta = -1, values[16 * 8], want[16 * 8];
+  x.kind = BYTES;
+  make(&x);
+  library.refuses = true;
+  fill(x.c, SHUNT_I8, x.m * x.n);
+  fill(values, SHUNT_I32, x.a.nnz);
+  cusparseDestroySpMat(x.sparse);
+  cusparseCreateCsr(&x.sparse, x.m, x.k, x.a.nnz, (void *)(uintptr_t)x.a.row_offsets,
+                    (void *)(uintptr_t)x.a.columns, values, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                    CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32I);
+  cusparseCreateDnMat(&a, x.m, x.n, x.n, x.c, CUDA_R_8I, CUSPARSE_ORDER_ROW);
+  cusparseCreateDnMat(&b, x.n, x.k, x.n, x.b, CUDA_R_8I, CUSPARSE_ORDER_COL);
+#define SAMPLED_BYTES                                                                              \
+  x.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &alpha, a, b,      \
+      &beta, x.sparse, CUDA_R_32I, CUSPARSE_SDDMM_ALG_DEFAULT
+  EXPECT(cusparseSDDMM_bufferSize(SAMPLED_BYTES, &bytes) == CUSPARSE_STATUS_SUCCESS && bytes > 0,
+         "bufferSize answers");
+  void *buffer = room_for((int64_t)bytes, 1);
+  EXPECT(cusparseSDDMM_preprocess(SAMPLED_BYTES, buffer) == CUSPARSE_STATUS_SUCCESS,
+         "preprocess answers");
+  for (int i = 0; i < 6; i++) {
+    struct shunt_sddmm to = {.a = {x.m, x.n, x.n, 1, x.c, SHUNT_I8},
+                             .b = {x.n, x.k, 1, x.n, x.b, SHUNT_I8},
+                             .c = x.a,
+                             .alpha = {.host = alpha},
+                             .beta = {.host = beta},
+                             .compute = SHUNT_I32};
+    fill(x.c, SHUNT_I8, x.m * x.n);
+    memcpy(want, values, sizeof want);
+    to.c.values = want, to.c.value_type = SHUNT_I32;
+    EXPECT(shunt_csr_sddmm_host(&to) == SHUNT_OK, "the twin computes");
+    EXPECT(cusparseSDDMM(SAMPLED_BYTES, buffer) == CUSPARSE_STATUS_SUCCESS, "call %d succeeds", i);
+    EXPECT(memcmp(want, values, sizeof want) == 0, "call %d is right", i);
+  }
+  EXPECT(library.products == 0, "no product reaches the original");
+  EXPECT(cusparseSDDMM(SAMPLED_BYTES, NULL) == CUSPARSE_STATUS_NOT_SUPPORTED,
+         "without a buffer the original's answer stands");
+  free(buffer);
+  cusparseDestroyDnMat(a);
+  cusparseDestroyDnMat(b);
+  drop(&x);
+}
+
 int main(void)
 {
   static const struct setting csr[] = {{"SHUNT_ROUTES", "csr"}, {NULL, NULL}};
@@ -253,5 +302,6 @@ int main(void)
   reports(path);
   check_case("trusted", frozen, trusted);
   check_case("extended", extend, extended);
+  check_case("extended, SDDMM of int8", extend, extended_integers);
   return check_finish();
 }
