@@ -19,15 +19,6 @@ static double places(const struct shunt_frontier *x)
   return (double)x->rows * (double)x->a.cols;
 }
 
-static double pulled_by_original(const struct shunt_frontier *x, double single)
-{
-  const double each = x->sums ? 3 : 0.35;
-  if (!x->f.dense) return 2 * single;
-  if (x->m.dense) return each * single + (x->sums ? 6 : 3) * places(x);
-  if (x->complement) return (x->sums ? 8 : 4) * places(x);
-  return (x->sums ? 3 : 0.1) * single + (x->sums ? 1.8 : 0.4) * places(x) + 11 * mask_entries(x);
-}
-
 static double pushed_by_original(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
 {
   const double single = reads.single, mask = mask_entries(x), many = single / (3 * places(x));
@@ -41,6 +32,29 @@ static double pushed_by_original(const struct shunt_frontier *x, struct shunt_fr
     return copied ? 4 * single + 6.5 * places(x) : 8 * single;
   }
   return (3.5 + (x->complement ? 8 : 1.5) * hashed) * single + (x->complement ? 2 : 1.2) * mask;
+}
+
+/* A sparse F is not looked up: under a sparse mask each pair of rows is merged, else A is transposed
+   first and pushed.  Of pairs it is what dot products of ours take (masked_cost.c), a half to a
+   tenth of GraphBLAS'.  */
+static double unlooked_by_original(const struct shunt_frontier *x)
+{
+  const double entries = (double)x->a.nnz, mean = entries / (double)x->a.rows;
+  const double line = (double)x->f.sparse.nnz / (double)x->rows;
+  const double column = entries / (double)x->a.cols, shorter = line < column ? line : column;
+  const double terms = (double)x->f.sparse.nnz * mean;
+  if (!x->complement) return x->m.dense ? 0 : (15 + shorter) * mask_entries(x);
+  return 3 * entries +
+         pushed_by_original(x, (struct shunt_frontier_reads){.single = terms, .row = line * mean});
+}
+
+static double pulled_by_original(const struct shunt_frontier *x, double single)
+{
+  const double each = x->sums ? 3 : 0.35;
+  if (!x->f.dense) return unlooked_by_original(x);
+  if (x->m.dense) return each * single + (x->sums ? 6 : 3) * places(x);
+  if (x->complement) return (x->sums ? 8 : 4) * places(x);
+  return (x->sums ? 3 : 0.1) * single + (x->sums ? 1.8 : 0.4) * places(x) + 11 * mask_entries(x);
 }
 
 /* Of groups that threads share: pushed sums are looked up by each of them, with its range of

@@ -71,10 +71,10 @@ void shunt_masked_dot_finish(struct shunt_masked_dot_work *work, uint64_t *indic
 double shunt_masked_dot_reads(const struct shunt_masked_dot *p, double enough);
 
 /* Entries of rows of B' that saxpy reads, by a sample of A's; offered: with those of rows that end
-   before M's begins, or begin behind it.  False: not known without a transpose, unless A is by row
-   and B by column.  */
+   before M's begins, or begin behind it; met: where M has an entry.  False: not known without a
+   transpose, unless A is by row and B by column.  */
 struct shunt_masked_terms {
-  double read, offered;
+  double read, offered, met;
 };
 bool shunt_masked_saxpy_terms(const struct shunt_masked_dot *p, struct shunt_masked_terms *terms);
 
