@@ -36,6 +36,13 @@ static inline void shunt_store(void *to, int64_t i, shunt_type t, double x)
   }
 }
 
+/* alpha sum + beta old, modulo 2^32.  All are integers that a double holds. */
+static inline double shunt_wrapped(double alpha, double sum, double beta, double old)
+{
+  return (int32_t)((uint32_t)(int64_t)alpha * (uint32_t)(int64_t)sum +
+                   (uint32_t)(int64_t)beta * (uint32_t)(int64_t)old);
+}
+
 /* alpha or beta; `device` is host memory here. */
 static inline double shunt_scalar_value(const struct shunt_scalar *s, shunt_type compute)
 {

@@ -59,8 +59,8 @@ shunt_status shunt_csr_spmm_transposed_host(const struct shunt_spmm *p);
    that may be wrong, with the same result bit for bit.  */
 enum { SHUNT_CSR_SDDMM_EXACT = 131071 }; /* (2^31 - 1) / 2^14 */
 
-/* Elements from one to the next of what is read along the inner dimension, at most: a copy's rows are
-   whole loads. */
+/* Elements from one to the next of what is read along the inner dimension, at most: a copy's rows
+   are whole loads. */
 static inline double shunt_csr_sddmm_step(int64_t inner, int64_t along, int64_t across)
 {
   return along == 1 && across > inner + 15 ? (double)across : (double)inner + 15;

@@ -81,13 +81,6 @@ static void one_entry_of_pairs(const struct shunt_sddmm *p, int64_t i, int64_t j
                                      p->c.value_type));
 }
 
-/* alpha sum + beta old, modulo 2^32.  The three are integers that a double holds. */
-static double wrapped(double alpha, double sum, double beta, double old)
-{
-  return (int32_t)((uint32_t)(int64_t)alpha * (uint32_t)(int64_t)sum +
-                   (uint32_t)(int64_t)beta * (uint32_t)(int64_t)old);
-}
-
 static void one_row(const struct shunt_sddmm *p, int64_t i, double alpha, double beta)
 {
   const struct shunt_csr *c = &p->c;
@@ -104,7 +97,7 @@ static void one_row(const struct shunt_sddmm *p, int64_t i, double alpha, double
     const double old = beta != 0 ? shunt_load(c->values, at, c->value_type) : 0;
     double result = alpha * sum;
     if (beta != 0) result += beta * old;
-    if (p->compute == SHUNT_I32) result = wrapped(alpha, sum, beta, old);
+    if (p->compute == SHUNT_I32) result = shunt_wrapped(alpha, sum, beta, old);
     shunt_store(c->values, at, c->value_type, result);
   }
 }

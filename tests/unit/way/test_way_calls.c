@@ -110,12 +110,18 @@ static void by_columns(void)
   drop(&x);
 }
 
+static float value_of(const void *array, shunt_type t, int64_t i)
+{
+  return t == SHUNT_I8 ? ((const int8_t *)array)[i] : ((const float *)array)[i];
+}
+
 /* Blocks of 2 x 2 along x->a's diagonal, all ones: C is sums of two rows of B. */
-static void in_blocks(void)
+static void in_blocks_of(int kind)
 {
   enum { BLOCKS = 8, SIZE = 2 };
-  struct product x = {.m = 16, .k = 16, .n = 16, .each = 2, .kind = SINGLES};
+  struct product x = {.m = 16, .k = 16, .n = 16, .each = 2};
   int32_t offsets[BLOCKS + 1], columns[BLOCKS];
+  x.kind = kind;
   make(&x);
   for (int i = 0; i <= BLOCKS; i++) offsets[i] = i;
   for (int i = 0; i < BLOCKS; i++) columns[i] = i;
@@ -128,16 +134,24 @@ static void in_blocks(void)
          "CreateBsr succeeds");
   EXPECT(ask(&x) == CUSPARSE_STATUS_SUCCESS, "bufferSize succeeds");
   for (int call = 0; call < 4; call++) {
-    const float *b = x.b;
-    float *want = x.want;
     for (int64_t i = 0; i < x.m * x.n; i++) {
       const int64_t row = i / x.n / SIZE * SIZE, col = i % x.n;
-      want[i] = b[row * x.n + col] + b[(row + 1) * x.n + col];
+      store(x.want, x.t_out, i,
+            value_of(x.b, x.t, row * x.n + col) + value_of(x.b, x.t, (row + 1) * x.n + col));
     }
     EXPECT(run(&x) == CUSPARSE_STATUS_SUCCESS && is_right(&x), "call %d is right", call);
   }
   EXPECT(traced('k') && library.products == 0, "blocks are taken, not \"%s\"", device.trace);
   drop(&x);
+}
+
+static void in_blocks(void)
+{
+  in_blocks_of(SINGLES);
+}
+static void in_blocks_of_integers(void)
+{
+  in_blocks_of(BYTES);
 }
 
 /* ---- what is set, and what options add ------------------------------------------------------ */
@@ -297,6 +311,7 @@ int main(void)
   check_case("COO", csr, by_coordinates);
   check_case("CSC", vector, by_columns);
   check_case("blocks", blocks, in_blocks);
+  check_case("blocks of int8", blocks, in_blocks_of_integers);
   check_case("other values", vector, other_values);
   check_case("tuned", tune, tuned);
   reports(path);
