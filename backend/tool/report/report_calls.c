@@ -1,5 +1,5 @@
-/* report_calls.c: the page's calls: those that were taken by problem, those that were left by reason,
-   with what can be done. */
+/* report_calls.c: the page's calls: those that were taken, by problem; those that were left, by
+   reason, with what can be done.  */
 #include <string.h>
 
 #include "backend/tool/report/report_page.h"

@@ -1,5 +1,5 @@
-/* report_figures.c: the page's first part: what was saved, taken and left, and how the gain is known.
- */
+/* report_figures.c: the page's first part: what was saved, taken and left, and how the gain is
+   known.  */
 #include <string.h>
 
 #include "backend/tool/report/report_page.h"

@@ -1,4 +1,4 @@
-/* support_routes.c: what one route asks for besides: how many entries, how many columns, which GPU. */
+/* support_routes.c: what one route asks for besides: how many entries and columns, which GPU. */
 #include "backend/routes/route.h"
 #include "backend/tool/inspect/inspect.h"
 #include "backend/tool/support/support_words.h"
