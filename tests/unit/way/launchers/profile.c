@@ -1,4 +1,5 @@
-/* profile.c: the profile of a pattern, written at once or when the test says so.  In the trace: p.  */
+/* profile.c: the profile of a pattern, written at once or when the test says so.  In the trace:
+   p.  */
 #include <stdlib.h>
 
 #include "conv/profile/profile.h"
