@@ -11,7 +11,7 @@
 // order by the fourth: the result is always the same.
 //
 // A block takes the next piece of a step until none is left, then waits until all are done and goes
-// on with the next step.  Who waits, waits for pieces that running blocks have taken, and these wait
+// on with the next step.  Who waits, waits for pieces that running blocks took, and those wait
 // for nobody: so no block has to be resident for another to get on, and nothing can lock up,
 // whatever else runs on the device.
 //

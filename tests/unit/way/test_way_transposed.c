@@ -161,7 +161,7 @@ static int letters(char which)
   return n;
 }
 
-/* ---- one matrix through its changes ----------------------------------------------------------- */
+/* ---- one matrix through its changes --------------------------------------------------------- */
 
 static void through_changes(struct turned x)
 {
@@ -216,7 +216,7 @@ CHANGES(real_conjugated, x.type = CUDA_R_64F; x.op = CUSPARSE_OPERATION_CONJUGAT
 CHANGES(coordinates, x.format = CUSPARSE_FORMAT_COO)
 CHANGES(columns, x.format = CUSPARSE_FORMAT_CSC; x.op = CUSPARSE_OPERATION_NON_TRANSPOSE)
 
-/* ---- as the planner chooses ------------------------------------------------------------------- */
+/* ---- as the planner chooses ----------------------------------------------------------------- */
 
 /* Large enough for the gain to be expected: only who multiplies counts. */
 static void chosen_for(struct turned x)
