@@ -3,6 +3,9 @@
 //
 // What must not be read is -1: padding, and C.values where beta is 0.  Small patterns go to rows,
 // the last ones, dense and with long columns, are cut into panels.
+//
+//   test_csr_sddmm_integers          the checks
+//   test_csr_sddmm_integers --time   and then the microseconds of 4096 x 4096, beside those of f16
 #include "tests/gpu/csr/sddmm_operands.cuh"
 #include "tests/gpu/csr/sddmm_patterns.cuh"
 
@@ -137,9 +140,38 @@ void test_long(const shunt_device &d)
         "i8 -> f32: longer ones are refused");
 }
 
+double time_of(const Pattern &p, shunt_type in, shunt_type out, shunt_type compute, int64_t k,
+               const shunt_device &d)
+{
+  Random r(1);
+  Matrix a(p.rows, k, true, 0, 0, in), b(k, p.cols, false, 0, 0, in);
+  Sparse c(p, SHUNT_I32, 0, out, 0, r);
+  for (Matrix *m : {&a, &b}) {
+    for (int64_t i = 0; i < m->host.rows * m->host.cols; i++)
+      store(m->host.values, i, in, in == SHUNT_I8 ? drawn(DRAWN, i, r) : r.value());
+    m->bytes.upload();
+  }
+  const shunt_sddmm q = {a.device, b.device, c.device, {nullptr, 1, 0}, {}, compute};
+  Buffer room(shunt_csr_sddmm_workspace(&q, &d));
+  return time_graph([&](cudaStream_t s) {
+    shunt_csr_sddmm_cuda(&q, false, &d, room.device, room.host.size(), (shunt_stream)s);
+  });
+}
+
+void time_sddmm(const shunt_device &d)
+{
+  for (double density : {0.02, 0.1})
+    for (int64_t k : {64, 256, 1024}) {
+      const Pattern p = random_pattern(4096, 4096, density, 1, 1);
+      printf("time %.2f K %d: i8 %.1f us, f16 %.1f\n", density, (int)k,
+             time_of(p, SHUNT_I8, SHUNT_I32, SHUNT_I32, k, d),
+             time_of(p, SHUNT_F16, SHUNT_F16, SHUNT_F32, k, d));
+    }
+}
+
 } // namespace
 
-int main()
+int main(int argc, char **argv)
 {
   const shunt_device d = this_device();
   for (shunt_type out : {SHUNT_I32, SHUNT_F32}) {
@@ -147,5 +179,6 @@ int main()
     test_panels(out, d);
   }
   test_long(d);
+  if (argc > 1 && !strcmp(argv[1], "--time")) time_sddmm(d);
   return finish();
 }
