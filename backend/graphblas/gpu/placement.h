@@ -49,7 +49,7 @@ struct grb_gpu_estimate grb_gpu_estimate(const struct grb_gpu_view *v,
 
 /* A GPU has to be better by so much, since the estimates are not exact. */
 #define GRB_GPU_MARGIN 1.3
-/* Products that CUDA's start would have paid for so far, this one's seconds included: is it time? */
+/* This product would gain so many seconds: has the start of CUDA paid, with those before? */
 bool grb_gpu_start_pays(struct grb_gpu_placement *l, double gain);
 
 /* Before CUDA is started, with no device open: is it time?  Takes usual rates for granted. */

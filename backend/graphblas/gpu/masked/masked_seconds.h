@@ -4,8 +4,8 @@
      product                        what `reads` elements, and each entry of M, take of memory
      T                              columns, and counts or values
 
-   T is taken for as large as M.  Rates of the bus are the device's (cost.h).  That of the product is
-   a quarter of what its memory gives: no product was measured yet.  Pure.  */
+   T is taken for as large as M.  Rates of the bus are the device's (cost.h).  That of the product
+   is a quarter of what its memory gives: no product was measured yet.  Pure.  */
 #ifndef SHUNT_GRAPHBLAS_GPU_MASKED_SECONDS_H
 #define SHUNT_GRAPHBLAS_GPU_MASKED_SECONDS_H
 
