@@ -17,6 +17,7 @@ static const struct {
   double of_values[4]; /* where they are not one: times read, pair, term and row */
   double original_read, merged, original_pair; /* GraphBLAS, dot products */
   double original_term, original_row, original_entry, original_met;
+  double spread; /* of so many columns one is there */
 } rates = {
     .call = 1e5,
     .read = 1,
@@ -37,6 +38,7 @@ static const struct {
     .original_row = 10,
     .original_entry = 4,
     .original_met = 30,
+    .spread = 16,
 };
 
 struct grb_masked_counts grb_masked_count(const struct shunt_masked_dot *x)
@@ -78,6 +80,13 @@ static double dot(const struct shunt_masked_dot *x, const struct grb_masked_coun
          made(&x->a) + made(&x->b);
 }
 
+/* Rows of M that are long GraphBLAS spreads; others it puts into hash tables. */
+static double met(const struct shunt_masked_dot *x, const struct grb_masked_counts *n)
+{
+  const double places = (double)x->m.vectors * (double)x->m.cols;
+  return rates.spread * (double)x->m.nnz > places ? 0 : rates.original_met * n->terms.met;
+}
+
 struct grb_masked_cost grb_masked_cost(const struct shunt_masked_dot *x,
                                        const struct grb_masked_counts *n)
 {
@@ -94,7 +103,6 @@ struct grb_masked_cost grb_masked_cost(const struct shunt_masked_dot *x,
   cost.saxpy = rates.call + rates.term * of_values(x, TERM) * read +
                rates.row * of_values(x, ROW) * rows + rates.entry * pairs + rates.visit * entries;
   cost.original = rates.original_term * offered + rates.original_row * all_rows +
-                  rates.original_entry * pairs + rates.original_met * n->terms.met +
-                  rates.visit * entries;
+                  rates.original_entry * pairs + met(x, n) + rates.visit * entries;
   return cost;
 }

@@ -80,11 +80,11 @@ struct shape {
 
 static void name_of(const struct shape *s, char *text, size_t room)
 {
-  snprintf(text, room, "%4lu x %5lu, %2.0f a row, F %s %.3f, %s %s %.2f, %s, %s:",
-           (unsigned long)s->rows, (unsigned long)s->nodes, s->degree,
-           s->form == GxB_SPARSE ? "sparse" : "bitmap", s->share, s->complement ? "!P" : "S",
-           s->mask_form == GxB_SPARSE ? "sparse" : "bitmap", s->mask, s->pull ? "pull" : "push",
-           s->sums ? "sums" : "bits");
+  snprintf(text, room,
+           "%4lu x %5lu, %2.0f a row, F %s %.3f, %s %s %.2f, %s, %s:", (unsigned long)s->rows,
+           (unsigned long)s->nodes, s->degree, s->form == GxB_SPARSE ? "sparse" : "bitmap",
+           s->share, s->complement ? "!P" : "S", s->mask_form == GxB_SPARSE ? "sparse" : "bitmap",
+           s->mask, s->pull ? "pull" : "push", s->sums ? "sums" : "bits");
 }
 
 static bool is_wanted(const char *name)

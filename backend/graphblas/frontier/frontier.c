@@ -83,7 +83,7 @@ static bool is_hopeless(const struct shunt_frontier *x)
 {
   const struct shunt_frontier_reads nothing = {0, 0, 0};
   if (!x->a.by_column || x->f.dense) return false;
-  const struct grb_frontier_cost cost = grb_frontier_cost(x, nothing);
+  const struct grb_frontier_cost cost = grb_frontier_cost(x, (double)x->f.sparse.nnz, nothing);
   return cost.original < cost.host;
 }
 
@@ -94,7 +94,7 @@ static struct shunt_outcome choose(struct grb_product *p)
   const struct shunt_frontier x = product(p);
   SHUNT_DECLINE_IF(is_hopeless(&x) && !grb_engine_forced(), SHUNT_R_SLOWER);
   const struct shunt_frontier_reads reads = shunt_frontier_reads(&x);
-  const struct grb_frontier_cost cost = grb_frontier_cost(&x, reads);
+  const struct grb_frontier_cost cost = grb_frontier_cost(&x, (double)p->a.nnz, reads);
   p->work = (int64_t)reads.single;
   p->gain = grb_gain_frontier(cost.original, cost.host);
   if (grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);

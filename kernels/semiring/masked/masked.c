@@ -202,8 +202,7 @@ static void finish_counts(const struct shunt_masked_dot_work *x, int64_t v, uint
   const uint32_t *counts = x->counts + begin, *columns = x->columns + begin;
   const uint64_t end = x->offsets[v + 1];
   uint64_t to = x->offsets[v];
-  if (!x->uniform)
-    shunt_store_counts(x->p->semiring.type, counts, &x->term, values, to, end);
+  if (!x->uniform) shunt_store_counts(x->p->semiring.type, counts, &x->term, values, to, end);
   for (int64_t p = 0; to < end; p++) {
     indices[to] = columns[p];
     to += counts[p] != 0;
