@@ -4,12 +4,16 @@
      shunt_product_run     the first route of the plan that does not fail
      shunt_product_leave   what was taken hold of given back; profiles and studies asked for
 
-   One switch.  The route, and what `csr` is told of the longest row, decide the order of the sums.
-   So a matrix keeps the way of its first call until all that decides is known, and then changes it
-   once: with the first call that has the profile, if the copy that this call makes serves the next
-   ones as well, which it does on the same stream.  Where it does not, as they come on another
-   stream, or as its measures have to say first whether it is any good, these go on as if there were
-   no profile until the copy is there.  A captured call takes the best way there is.
+   A matrix changes its way once.  The order of the sums depends on the route, and on what `csr` is
+   told of the longest row.  So a matrix keeps the way of its first call until all that decides is
+   known, and then changes:
+
+     the copy serves the next calls     with the first call that has the profile and makes the copy
+       (they are on the same stream)
+     it may not yet (other streams;     when the copy is there; until then calls go on as if there
+       or its measures come first)      were no profile
+
+   A captured call takes the best way that there is at that moment.
 
    For the planner alone (planner.h is what others call).  A struct is one thread's.  */
 #ifndef SHUNT_PRODUCT_H
