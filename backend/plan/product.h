@@ -46,7 +46,7 @@ struct shunt_plan {
 
 struct shunt_product {
   struct shunt_problem problem; /* CSR by now, or blocks; one batch */
-  struct shunt_call call;       /* of `problem`; what no route is told apart from others */
+  struct shunt_call call;       /* of `problem`; shunt_call_for adds what one route alone is told */
   int batches;                  /* that it is one of */
   struct shunt_lookup lookup;
   struct shunt_packed_view view[SHUNT_MOST_PACKED]; /* of lookup.packed */
@@ -56,7 +56,7 @@ struct shunt_product {
     const struct shunt_route *by;
     struct shunt_packed_view view;
   } packed;
-  bool compare;                   /* ways are chosen by what they take, not by who asks for them */
+  bool compare;                   /* ways are compared by their expected time */
   const struct shunt_route *made; /* a copy for this one is made behind the product; or NULL */
   double made_saves_us;           /* by a call with it */
   struct shunt_plan plan;
@@ -64,11 +64,11 @@ struct shunt_product {
 
 /* ---- choice.c ------------------------------------------------------------------------ */
 
-/* A list in SHUNT_ROUTES is an order, not a permission: the routes named run
-   wherever they are right, without a comparison of costs.  */
+/* Whether SHUNT_ROUTES has a list: the routes named then run wherever they are right, without a
+   comparison of costs.  */
 bool shunt_routes_forced(void);
 
-/* May route i take p, as far as the options and the layout of A say? */
+/* May route i take p, by the options and the form of A? */
 bool shunt_route_may_take(int i, const struct shunt_problem *p);
 
 /* cuBLASLt's products of p's type, as what they need (backend/cublas/lazy_init.h). */
