@@ -17,7 +17,9 @@ static char folder[] = "/tmp/shunt-budget-XXXXXX";
 
 /* ---- stand-ins ----------------------------------------------------------------------------- */
 
-static uint64_t pool_has; /* memory that was given back stays in it until it is trimmed */
+/* Memory that was given back stays in the pool until it is trimmed, and also then if the host has
+   not waited for it. */
+static uint64_t pool_has, pool_ends;
 static struct grb_gpu_device device;
 static struct grb_gpu_resident resident[4];
 
@@ -32,7 +34,15 @@ cudaError_t CUDARTAPI cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPo
 cudaError_t CUDARTAPI cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
 {
   (void)pool;
-  if (pool_has > bytes) pool_has = bytes;
+  const uint64_t least = bytes > pool_ends ? bytes : pool_ends;
+  if (pool_has > least) pool_has = least;
+  return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t stream)
+{
+  (void)stream;
+  pool_ends = 0;
   return cudaSuccess;
 }
 
@@ -52,6 +62,7 @@ struct grb_gpu_resident *grb_gpu_resident_oldest(struct grb_gpu_resident_list *l
 void grb_gpu_let_go(struct grb_gpu_device *d, struct grb_gpu_resident *e)
 {
   d->taken -= e->bytes;
+  pool_ends += (uint64_t)e->bytes;
   e->used = false;
 }
 
