@@ -1,4 +1,4 @@
-/* run_report.h: what the library left behind of a run, read once and told in several ways.
+/* run_report.h: reads what the library wrote about a run, and shows it in several ways.
 
      report_read.c      the file or folder of SHUNT_REPORT into blocks
      report_folder.c    the folder that `shunt run` gives its program
