@@ -13,10 +13,11 @@
    Deterministic problems.  Which way a product goes decides the order of its sums, and so its last
    bits.  As a rule that may change while a matrix settles: when its profile has arrived, and when a
    copy is there.  Both depend on how far the program runs ahead of the device.  Where the caller
-   asks for the same bits on every run (problem.h), a product is chosen by the problem and by what
-   the preprocess of its epoch found, for which that waits; never by what arrives later, nor by what
-   was found of a matrix that had the addresses before.  No copies are kept then,
-   since whether one still stands is learnt from the device in its own time.
+   asks for the same bits on every run (problem.h), the route follows from two things alone: the
+   problem, and the profile that the preprocess of its epoch made (preprocess waits for it).  What
+   arrives later does not count, nor what was found of an earlier matrix at the same addresses.  No
+   copies are kept for such problems, because there is no fixed moment at which the host learns
+   whether a copy still matches.
 
    Called by the exported functions (backend/cusparse) and by the tool.  Thread-safe.  */
 #ifndef SHUNT_PLANNER_H

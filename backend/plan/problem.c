@@ -314,7 +314,8 @@ bool shunt_problem_extends(const struct shunt_problem *p)
   const struct operands o = operands_of(p);
   if (shunt_problem_in_blocks(p) || shunt_problem_transposed(p)) return false;
   if (types_of_original(p, &o)) return is_half(o.first);
-  if (p->op == SHUNT_SDDMM) return types_known(&o) && o.first == SHUNT_BF16;
+  if (p->op == SHUNT_SDDMM)
+    return types_known(&o) && (o.first == SHUNT_BF16 || o.first == SHUNT_I8);
   const bool mixed =
       (o.first == SHUNT_F32 && is_half(o.second)) || (is_half(o.first) && o.second == SHUNT_F32);
   return mixed && o.compute == SHUNT_F32 && (o.third == o.second || o.third == SHUNT_F32);

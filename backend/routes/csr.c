@@ -47,6 +47,8 @@ static struct shunt_outcome fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF(p->extended && p->op == SHUNT_SPMM &&
                        shunt_csr_spmm_workspace(&p->spmm, &context->device) == 0,
                    SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(p->extended && p->op == SHUNT_SDDMM && !shunt_csr_sddmm_fits(&p->sddmm),
+                   SHUNT_R_LARGE);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
