@@ -289,10 +289,11 @@ static bool types_known(const struct operands *o)
   }
 }
 
-/* Is an operand to be conjugated?  No kernel does. */
+/* Is an operand to be conjugated that no route conjugates?  Values of a sparse matrix that is
+   transposed are gathered anew, and conjugated on the way.  */
 static bool conjugates(const struct shunt_problem *p)
 {
-  return (p->op_a == 'H' || p->op_b == 'H') &&
+  return ((p->op_a == 'H' && !shunt_problem_transposed(p)) || p->op_b == 'H') &&
          shunt_type_is_complex(shunt_problem_sparse(p)->value_type);
 }
 
