@@ -94,7 +94,7 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_semiring_test_semiring_bundles_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_frontier_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_frontier_LDFLAGS = \
-  -Wl,--wrap=malloc,--wrap=calloc,--wrap=free
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc,--wrap=free
 %C%_semiring_test_semiring_masked_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_masked_reads_SOURCES = %D%/semiring/test_semiring_masked_reads.c \
   tests/graphblas/instructions.c

@@ -194,17 +194,19 @@ static void finish_row(const struct shunt_masked_dot_work *x, int64_t v, uint64_
   }
 }
 
-/* The same of counts. */
+/* The same of counts; what is not there is overwritten by the next. */
 static void finish_counts(const struct shunt_masked_dot_work *x, int64_t v, uint64_t *indices,
                           void *values)
 {
-  const int64_t begin = shunt_vector_begin(&x->p->m, v), end = shunt_vector_begin(&x->p->m, v + 1);
+  const int64_t begin = shunt_vector_begin(&x->p->m, v);
+  const uint32_t *counts = x->counts + begin, *columns = x->columns + begin;
+  const uint64_t end = x->offsets[v + 1];
   uint64_t to = x->offsets[v];
-  if (x->offsets[v + 1] == to) return;
-  if (!x->uniform)
-    shunt_store_counts(x->p->semiring.type, x->counts + begin, end - begin, &x->term, values, to);
-  for (int64_t p = begin; p < end; p++)
-    if (x->counts[p]) indices[to++] = x->columns[p];
+  if (!x->uniform) shunt_store_counts(x->p->semiring.type, counts, &x->term, values, to, end);
+  for (int64_t p = 0; to < end; p++) {
+    indices[to] = columns[p];
+    to += counts[p] != 0;
+  }
 }
 
 void shunt_masked_dot_finish(struct shunt_masked_dot_work *x, uint64_t *indices, void *values)

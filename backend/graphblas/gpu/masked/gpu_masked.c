@@ -312,7 +312,8 @@ static void take_values(const void *context, int64_t first, int64_t count, void 
   const struct grb_gpu_masked *w = to->work;
   const size_t size = shunt_type_size(w->type);
   if (w->counted)
-    shunt_store_counts(w->type, slot, count, &w->term, to->values, (uint64_t)first);
+    shunt_store_counts(w->type, slot, &w->term, to->values, (uint64_t)first,
+                       (uint64_t)(first + count));
   else
     memcpy((char *)to->values + (size_t)first * size, slot, (size_t)count * size);
 }
