@@ -19,6 +19,20 @@ bool shunt_masked_dot_uniform(const struct shunt_masked_dot *p)
   return p->a.iso && p->b.iso && p->semiring.monoid != SHUNT_PLUS;
 }
 
+static void compute_term(const struct shunt_semiring *by, const void *a, const void *b, void *term)
+{
+  const uint32_t first = 0;
+  const struct shunt_terms one = {1, &first, &first, a, b, true, true};
+  shunt_sum_of(by)(by, &one, term, 0);
+}
+
+bool shunt_masked_dot_term(const struct shunt_masked_dot *p, void *term)
+{
+  if (!shunt_sum_of(&p->semiring) || !p->a.iso || !p->b.iso) return false;
+  compute_term(&p->semiring, p->a.values, p->b.values, term);
+  return true;
+}
+
 static shunt_status check(const struct shunt_masked_dot *p)
 {
   if (!shunt_sparse_valid(&p->m) || !shunt_sparse_valid(&p->a) || !shunt_sparse_valid(&p->b) ||
@@ -75,10 +89,8 @@ static bool make_operands(struct shunt_masked_dot_work *x)
 static bool make_results(struct shunt_masked_dot_work *x)
 {
   const size_t entries = (size_t)x->p->m.nnz;
-  const uint32_t first = 0;
   if (x->a.iso && x->b.iso) {
-    const struct shunt_terms one = {1, &first, &first, x->a.values, x->b.values, true, true};
-    x->sum(&x->p->semiring, &one, &x->term, 0);
+    compute_term(&x->p->semiring, x->a.values, x->b.values, &x->term);
     x->counts = shunt_masked_piece(&x->memory, entries * sizeof *x->counts);
     return x->counts;
   }

@@ -81,8 +81,4 @@ typedef void (*shunt_sum)(const struct shunt_semiring *by, const struct shunt_te
 /* NULL: a type that is not built. */
 shunt_sum shunt_sum_of(const struct shunt_semiring *by);
 
-/* counts[0], counts[1] ... times *term, of those that are not 0, to out[at] ... out[end - 1]. */
-void shunt_store_counts(shunt_type t, const uint32_t *counts, const void *term, void *out,
-                        uint64_t at, uint64_t end);
-
 #endif
