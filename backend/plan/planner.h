@@ -37,8 +37,9 @@ struct shunt_answer {
 };
 
 /* Fills *out with p as routes see it: CSR unless it is in blocks, op_a 'T' where op(A) is the
-   transpose of spmm.a; and batches that are one product are joined.  Another outcome than
-   SHUNT_FITS: no route ever takes it, and *out is not to be used.  A pure function.  */
+   transpose of spmm.a, 'H' where that is conjugated, too; and batches that are one product are
+   joined.  Another outcome than SHUNT_FITS: no route ever takes it, and *out is not to be used.  A
+   pure function.  */
 struct shunt_outcome shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out);
 
 /* Bytes of workspace that Shunt wants for p on the current device, less where its memory is short

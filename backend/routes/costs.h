@@ -21,6 +21,7 @@
 #include "kernels/dense/dense_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "kernels/srbcrs/srbcrs_integers.h"
+#include "kernels/srbcrs/srbcrs_kernels.h"
 #include "kernels/tile/tile_kernels.h"
 #include "kernels/vector/vector_kernels.h"
 
@@ -53,6 +54,12 @@ enum shunt_proof_place { SHUNT_PROOF_BEHIND, SHUNT_PROOF_INSIDE, SHUNT_PROOF_NON
 /* f: NULL where nothing is known of the pattern. */
 double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
                       const struct shunt_machine *m);
+/* SpMM where op(A) is the transpose of p->a, of which the pattern is kept transposed; proved: with
+   the proof that it stands.  longest: row of the transpose, -1 where nobody has counted.  */
+double shunt_cost_csr_transposed(const struct shunt_spmm *p, int64_t longest, bool proved,
+                                 const struct shunt_machine *m);
+/* Transposing its pattern. */
+double shunt_cost_csr_transposing(const struct shunt_csr *a, const struct shunt_machine *m);
 /* SDDMM, with its copies. */
 double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
                             const struct shunt_machine *m);
@@ -150,6 +157,9 @@ struct shunt_sparse24_proof shunt_choose_sparse24_proof(const struct shunt_spmm 
    A model that was not fitted; tests/bench/srbcrs.md has how it chose. */
 double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_row,
                          enum shunt_proof_place proof, const struct shunt_machine *m);
+/* Is the product proved inside its own launch, and in which shape? */
+bool shunt_choose_srbcrs_proved(const struct shunt_spmm *p, int height,
+                                const struct shunt_machine *m, struct shunt_srbcrs_shape *shape);
 /* Packing them. */
 double shunt_cost_srbcrs_packing(const struct shunt_csr *a, int height, double longest_row,
                                  const struct shunt_machine *m);

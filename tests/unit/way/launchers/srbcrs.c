@@ -40,3 +40,25 @@ shunt_status shunt_srbcrs_spmm_cuda(const struct shunt_spmm *p, const struct shu
   (void)d, (void)workspace, (void)bytes;
   return KERNEL('r', s, srbcrs, *p, *v);
 }
+
+double shunt_srbcrs_spmm_proved_rounds(const struct shunt_spmm *p, int height,
+                                       const struct shunt_srbcrs_shape *shape,
+                                       const struct shunt_device *d)
+{
+  (void)height, (void)shape, (void)d;
+  return p->beta.device || p->beta.host != 0 ? 0 : 1;
+}
+/* The product proves itself: the twin, and a repair behind it, of which one launch may fail. */
+shunt_status shunt_srbcrs_spmm_proved_shaped_cuda(const struct shunt_spmm *p,
+                                                  const struct shunt_srbcrs *v,
+                                                  const struct shunt_srbcrs_shape *shape,
+                                                  const struct shunt_guard *r,
+                                                  const struct shunt_device *d, void *workspace,
+                                                  size_t bytes, shunt_stream s)
+{
+  struct shunt_spmm product = *p;
+  (void)shape, (void)d, (void)workspace, (void)bytes;
+  product.only_if = NULL;
+  (void)KERNEL('r', s, srbcrs, product, *v);
+  return launch_repair(p, r, NULL, false, s);
+}
