@@ -26,7 +26,7 @@ static shunt_status cuda_quantise(const struct shunt_native_place *at,
   return SHUNT_LAUNCH(shunt_quantise_cuda(q, &at->device, stream));
 }
 
-/* What so many problems are for whoever cuts the work: their groups behind one another. */
+/* All problems as one matrix, their groups one behind the other: by that the work is cut. */
 static struct shunt_srbcrs side_by_side(const struct shunt_srbcrs *v,
                                         const struct shunt_srbcrs_problems *problems)
 {

@@ -46,9 +46,9 @@ static double pushed_by_original(const struct shunt_frontier *x, struct shunt_fr
   return (3.5 + 10 * mask_share(x) + 1.5 * hashed) * single + 1.2 * mask;
 }
 
-/* A sparse F is not looked up: under a sparse mask each pair of rows is merged, else A is turned
-   first and pushed.  Of pairs it is what dot products of ours take (masked_cost.c), a half to a
-   tenth of GraphBLAS'.  */
+/* A sparse F is not looked up: under a sparse mask each pair of rows is merged, else A is
+   transposed first and pushed.  Of pairs it is what dot products of ours take (masked_cost.c), a
+   half to a tenth of GraphBLAS'.  */
 static double unlooked_by_original(const struct shunt_frontier *x)
 {
   const double entries = (double)x->a.nnz, mean = entries / (double)x->a.rows;
