@@ -21,6 +21,7 @@
 #include "kernels/dense/dense_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "kernels/srbcrs/srbcrs_integers.h"
+#include "kernels/srbcrs/srbcrs_kernels.h"
 #include "kernels/tile/tile_kernels.h"
 #include "kernels/vector/vector_kernels.h"
 
@@ -150,6 +151,9 @@ struct shunt_sparse24_proof shunt_choose_sparse24_proof(const struct shunt_spmm 
    A model that was not fitted; tests/bench/srbcrs.md has how it chose. */
 double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_row,
                          enum shunt_proof_place proof, const struct shunt_machine *m);
+/* Is the product proved inside its own launch, and in which shape? */
+bool shunt_choose_srbcrs_proved(const struct shunt_spmm *p, int height,
+                                const struct shunt_machine *m, struct shunt_srbcrs_shape *shape);
 /* Packing them. */
 double shunt_cost_srbcrs_packing(const struct shunt_csr *a, int height, double longest_row,
                                  const struct shunt_machine *m);

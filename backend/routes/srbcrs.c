@@ -59,8 +59,25 @@ static shunt_status product(const struct shunt_packed_product *x)
                                              own_bytes(c->problem), c->stream));
 }
 
-static const struct shunt_packed_format format = {
-    .own_bytes = own_bytes, .convert = convert, .product = product, .lets_in = true};
+static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
+                           const struct shunt_guard *r)
+{
+  const struct shunt_call *c = x->call;
+  const struct shunt_srbcrs_layout layout = layout_of((int)*c->packed->note);
+  struct shunt_srbcrs_shape shape;
+  struct shunt_srbcrs v;
+  if (!shunt_choose_srbcrs_proved(s, layout.height, &c->context->machine, &shape))
+    return SHUNT_E_UNSUPPORTED;
+  if (!shunt_srbcrs_lay_out(&s->a, &layout, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
+  return shunt_srbcrs_spmm_proved_shaped_cuda(s, &v, &shape, r, &c->context->device, x->own,
+                                              own_bytes(c->problem), c->stream);
+}
+
+static const struct shunt_packed_format format = {.own_bytes = own_bytes,
+                                                  .convert = convert,
+                                                  .product = product,
+                                                  .lets_in = true,
+                                                  .proved = proved};
 
 /* ---- the route -------------------------------------------------------------------- */
 
@@ -98,11 +115,15 @@ static double expected_us(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_machine *m = &c->context->machine;
-  const int height = whole_height(c->profile);
+  const int whole = whole_height(c->profile), height = whole ? whole : 1;
   const size_t copied = own_bytes(c->problem);
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
-  const enum shunt_proof_place proof = c->frozen ? SHUNT_PROOF_NONE : SHUNT_PROOF_BEHIND;
-  double us = shunt_cost_srbcrs(s, height ? height : 1, longest, proof, m);
+  struct shunt_srbcrs_shape shape;
+  const enum shunt_proof_place proof = c->frozen ? SHUNT_PROOF_NONE
+                                       : shunt_choose_srbcrs_proved(s, height, m, &shape)
+                                           ? SHUNT_PROOF_INSIDE
+                                           : SHUNT_PROOF_BEHIND;
+  double us = shunt_cost_srbcrs(s, height, longest, proof, m);
   if (copied) us += shunt_cost_copy(2 * (double)copied, m);
   if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, m);
   return us;

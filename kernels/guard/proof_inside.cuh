@@ -1,6 +1,7 @@
 // proof_inside.cuh: the proof that a packed copy still stands for A, in the launch of the product
 // that it is multiplied in; for kernels whose blocks have warps to spare
-// (kernels/vector/vector_packed_spmm_proved.cuh, kernels/tile/tile_spmm_proved.cuh).
+// (kernels/vector/vector_packed_spmm_proved.cuh, kernels/tile/tile_spmm_proved.cuh,
+// kernels/srbcrs/srbcrs_spmm_proved.cuh).
 //
 //   warps 0 .. Warps - 1   multiply and store
 //   HashWarps others       hash the block's share of A's arrays at once, and arrive with it; by the
@@ -18,7 +19,8 @@
 // The last to arrive knows always.  (A block for each piece was 0.9 us slower for two rounds of
 // them, 2.5 for four: those of the first rounds cannot know, and to tell takes a fence.)
 //
-// Nothing is probed: a sum that became NaN is computed again from A's entries as it is stored.
+// Nothing is probed: a sum that became NaN is computed again from A's entries as it is stored, and
+// integers have none.
 #pragma once
 #include "kernels/guard/agreement.cuh"
 
@@ -27,13 +29,14 @@ namespace shunt
 namespace guard
 {
 
-// What a kernel is told beside the product.
-struct proof {
-  csr_operands<float> a;
+// What a kernel is told beside the product; T: what is computed in.
+template <class T> struct proof_in {
+  csr_operands<T> a;
   repair_args r;
   int pieces; // of work, of all blocks together
   bool brief; // the next kernel may come in when blocks have hashed: they have little else to do
 };
+using proof = proof_in<float>;
 
 // The warps of a block.  Barrier: one of the hardware's that the product has no use for.
 template <int Warps, int HashWarps, int Barrier> struct team {
@@ -50,7 +53,8 @@ template <class Team> struct proof_state {
 };
 
 // By the warps that hash.
-template <class Team> __device__ __forceinline__ void prove(const proof &f, proof_state<Team> &b)
+template <class T, class Team>
+__device__ __forceinline__ void prove(const proof_in<T> &f, proof_state<Team> &b)
 {
   const int warp = threadIdx.x / 32 - Team::kWarps;
   const bool speaks = warp == 0 && threadIdx.x % 32 == 0;

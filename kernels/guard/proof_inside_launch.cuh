@@ -11,9 +11,11 @@ namespace guard
 {
 
 // The proof of p's A; its blocks repair p's C.
-inline shunt_status make_proof(const struct shunt_spmm *p, const struct shunt_guard *r, proof *f)
+template <class T>
+inline shunt_status make_proof(const struct shunt_spmm *p, const struct shunt_guard *r,
+                               proof_in<T> *f)
 {
-  f->a = make_csr_operands<float>(p);
+  f->a = make_csr_operands<T>(p);
   return make_repair_args(p, r, 0, &f->r); // helpers: launch_proof knows
 }
 

@@ -1,8 +1,6 @@
 // srbcrs_spmm.cu: SpMM of int8 over strides (srbcrs_spmm.cuh) with the scalars of cuSPARSE: checks,
-// shape and launch.
-#include "kernels/common/scalar.cuh"
-#include "kernels/common/spmm_operands.cuh"
-#include "kernels/common/store_run.cuh"
+// shape and launch.  With the proof inside: srbcrs_spmm_proved.cu.
+#include "kernels/srbcrs/srbcrs_spmm_combined.cuh"
 #include "kernels/srbcrs/srbcrs_spmm_launch.cuh"
 
 namespace shunt
@@ -10,7 +8,7 @@ namespace shunt
 namespace srbcrs
 {
 
-static shunt_status check(const struct shunt_spmm *p, const struct shunt_srbcrs *v)
+shunt_status check(const struct shunt_spmm *p, const struct shunt_srbcrs *v)
 {
   const shunt_type t = p->compute;
   const shunt_status s = check_spmm_sizes(p);
@@ -30,43 +28,12 @@ static int64_t units_of(const struct shunt_spmm *p, int height, int columns)
   return (p->a.rows + height - 1) / height * ((p->b.cols + columns - 1) / columns);
 }
 
-// alpha sum + beta C, in the type of C.
-template <class T> struct combined_store {
-  static constexpr bool kEarly = false; // what stands before it is a stranger's
-  T *c;
-  int64_t row_stride, col_stride;
-  bool wide; // row-major, stored by 16 bytes
-  scalar_arg<T> alpha, beta;
-
-  unsigned problems() const { return 1; }
-
-  template <int X>
-  __device__ __forceinline__ void put(int64_t row, int column, int room, const int (&sums)[X]) const
-  {
-    T v[X];
-#pragma unroll
-    for (int i = 0; i < X; i++) v[i] = static_cast<T>(sums[i]);
-    store_run<4>(c + row * row_stride + column * col_stride, col_stride, room, wide, alpha.get(),
-                 beta.get(), v);
-  }
-};
-
 template <class T>
 static shunt_status run(const struct shunt_spmm *p, const struct shunt_srbcrs *v,
                         const struct shunt_srbcrs_shape *shape, const struct shunt_dense *b,
                         const struct shunt_device *d, cudaStream_t stream)
 {
-  arguments<combined_store<T>> k = {};
-  k.v = *v;
-  k.b = static_cast<const uint8_t *>(b->values);
-  k.b_row_bytes = b->row_stride;
-  k.n = static_cast<int>(p->b.cols);
-  k.store = {static_cast<T *>(p->c.values),
-             p->c.row_stride,
-             p->c.col_stride,
-             aligned(p->c),
-             make_scalar_arg<T>(p->alpha),
-             make_scalar_arg<T>(p->beta)};
+  const arguments<combined_store<T>> k = combined_arguments<T>(p, v, b);
   return launch_shape<combined_store<T>, 8, 8>(k, shape, d, stream);
 }
 

@@ -33,7 +33,14 @@ namespace shunt
 namespace srbcrs
 {
 
-constexpr int kStride = SHUNT_SRBCRS_STRIDE, kWarps = 4; // of a block
+constexpr int kStride = SHUNT_SRBCRS_STRIDE, kWarps = 4; // of a block that multiply
+
+// Of the warps that share a unit, where others of the block have no part in it.
+constexpr int kUnitBarrier = 1;
+__device__ __forceinline__ void unit_barrier()
+{
+  __barrier_sync_count(kUnitBarrier, kWarps * 32);
+}
 
 // Store: what becomes of sums, by store.put(row, column, room, sums): X of a row from `column` on,
 // of which `room` columns exist; kEarly: launched while the kernel before it runs.
@@ -144,12 +151,15 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
     if constexpr (kPartsA == 2) multiply_parts<1, PartB>(column, l);
   }
 
-  // Strides first, first + by, .. before end.
-  __device__ __forceinline__ void walk(int64_t first, int64_t end, int by)
+  // Strides first, first + by, .. before end.  ready(), when the first lists are asked for: returns
+  // once B may be read and C written.
+  template <class Ready>
+  __device__ __forceinline__ void walk(int64_t first, int64_t end, int by, const Ready &ready)
   {
-    if (first >= end) return;
+    if (first >= end) return ready();
     lane_lists<BitsA> next = {};
     lane_lists<BitsA> now = lists(first);
+    ready();
     lane_rows<X, BitsB> b = gather(now);
     if (first + by < end) next = lists(first + by);
     for (int64_t s = first; s < end; s += by) {
@@ -194,11 +204,11 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
     __shared__ int sums[kWarps - 1][X * 2][32];
 #pragma unroll
     for (int w = 0; w < kWeights; w++) {
-      if (w > 0) __syncthreads(); // the last weight's sums are read
+      if (w > 0) unit_barrier(); // the last weight's sums are read
       if (warp > 0)
 #pragma unroll
         for (int i = 0; i < X * 2; i++) sums[warp - 1][i][lane] = d[w][i / 4][i % 4];
-      __syncthreads();
+      unit_barrier();
       if (warp > 0) continue;
 #pragma unroll
       for (int i = 0; i < X * 2; i++)
@@ -209,28 +219,36 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
   }
 };
 
-// Unit u: group u / wide, columns 8X (u % wide) .. of C; Split warps a unit; the grid's y is the
-// problem.
-template <class Store, int BitsA, int BitsB, int X, int Split, bool SignedA>
-__global__ void __launch_bounds__(kWarps * 32)
-    spmm_strides(const __grid_constant__ arguments<Store> p)
+// Unit u: group u / wide, columns 8X (u % wide) .. of C; Split warps a unit.  Piece i: the units of
+// kWarps warps, 0 .. kWarps - 1 of a block.
+template <class Store, int BitsA, int BitsB, int X, int Split, bool SignedA, class Ready>
+__device__ __forceinline__ void multiply_piece(const arguments<Store> &p, int64_t i,
+                                               const Ready &ready)
 {
-  static_assert(Split == 1 || Split == kWarps, "a warp or a block a unit");
-  wait_for_previous();
-  let_next_in();
+  static_assert(Split == 1 || Split == kWarps, "a warp or all of them a unit");
   const int warp = threadIdx.x / 32, wide = (p.n + 8 * X - 1) / (8 * X);
-  const int64_t unit = static_cast<int64_t>(blockIdx.x) * (kWarps / Split) + warp / Split;
+  const int64_t unit = i * (kWarps / Split) + warp / Split;
   const int64_t group = unit / wide;
   if (Split == 1 && group >= p.v.groups) return;
   multiplier<Store, BitsA, BitsB, X, SignedA> m(p, static_cast<int>(unit % wide) * 8 * X);
   const int64_t begin = p.v.begin[group] / kStride;
   const int64_t end = (p.v.end[group] + kStride - 1) / kStride;
-  m.walk(begin + warp % Split, end, Split);
+  m.walk(begin + warp % Split, end, Split, ready);
   if constexpr (Split > 1) {
     m.add_up(warp);
     if (warp > 0) return;
   }
   m.store(group);
+}
+
+// A piece a block; the grid's y is the problem.
+template <class Store, int BitsA, int BitsB, int X, int Split, bool SignedA>
+__global__ void __launch_bounds__(kWarps * 32)
+    spmm_strides(const __grid_constant__ arguments<Store> p)
+{
+  wait_for_previous();
+  let_next_in();
+  multiply_piece<Store, BitsA, BitsB, X, Split, SignedA>(p, blockIdx.x, [] {});
 }
 
 } // namespace srbcrs

@@ -1,18 +1,22 @@
 // spmm_proof.cuh: products that prove their copy of A inside their launch
-// (kernels/guard/proof_inside.cuh), started from every state and looked at behind; for
-// tests/gpu/vector/test_vector_packed_proved.cu and tests/gpu/tile/test_tile_proved.cu.
+// (kernels/guard/proof_inside.cuh), started from every state and looked at behind; for the tests
+// test_*_proved of vector, tile and srbcrs.
 #pragma once
+#include "kernels/guard/guard.h"
 #include "tests/gpu/common/captured.cuh"
-#include "tests/gpu/vector/vector_spmm_problem.cuh"
+#include "tests/gpu/common/spmm_reference.cuh"
 
 namespace
 {
 
+using namespace harness;
+
 enum { CHANGED = 1, FLAG = 2 }; // what speaks against the copy
 enum { VERDICT, ONLY_IF, WORDS };
 
-// What a proof needs besides the product, which is a kernel of its own for each format.
-struct Proof {
+// What a proof needs besides the product, which is a kernel of its own for each format.  Problem:
+// the operands, and by wrong_elements(problem, C before) how many elements of C are wrong.
+template <class Problem> struct Proof {
   Problem &q;
   int sets_count;
   Buffer words, sets, print, scratch;
@@ -76,9 +80,8 @@ struct Proof {
                                               : 0;
     if (wrong == 0 && verdict == (uint32_t)(no_room || reasons != 0) && *changed == told)
       return true;
-    printf("# %lld wrong, verdict %u, changed %u; %lld x %lld x %lld, listed %d\n",
-           (long long)wrong, verdict, *changed, (long long)q.pattern.rows,
-           (long long)q.pattern.cols, (long long)q.cl.cols, q.o.listed);
+    printf("# %lld wrong, verdict %u, changed %u; %lld x %lld x %lld\n", (long long)wrong, verdict,
+           *changed, (long long)q.pattern.rows, (long long)q.pattern.cols, (long long)q.cl.cols);
     return false;
   }
   bool runs(int reasons, bool no_room = false)
@@ -166,7 +169,7 @@ struct Proof {
 };
 
 // An entry of the pattern moves to a column that its row does not have, which the copy lacks.
-void move_entry(Pattern &p, Problem &q)
+template <class Problem> void move_entry(Pattern &p, Problem &q)
 {
   int64_t row = p.rows - 1;
   while (row > 0 && (p.offsets[(size_t)row] == p.offsets[(size_t)row + 1] ||

@@ -4,11 +4,12 @@
 #include "conv/tile/tile_conv.h"
 #include "kernels/tile/tile_kernels.h"
 #include "tests/gpu/guard/spmm_proof.cuh"
+#include "tests/gpu/vector/vector_spmm_problem.cuh"
 
 namespace
 {
 
-struct Proved : Proof {
+struct Proved : Proof<Problem> {
   shunt_tile_layout layout = {SHUNT_TILE_MERGE | SHUNT_TILE_DENSE, 0, -1};
   Buffer tiles;
   shunt_tile v;

@@ -5,6 +5,7 @@
 //   --only-time   times small products: alone, with the proof inside, and with it behind
 #include "tests/gpu/common/machine.cuh"
 #include "tests/gpu/guard/spmm_proof.cuh"
+#include "tests/gpu/vector/vector_spmm_problem.cuh"
 
 namespace
 {
@@ -12,7 +13,7 @@ namespace
 const shunt_vector_shape shapes[] = {{0, 64, 0}, {0, 64, 1},  {0, 64, 2},
                                      {0, 64, 3}, {0, 128, 0}, {0, 128, 1}};
 
-struct Proved : Proof {
+struct Proved : Proof<Problem> {
   shunt_vector_shape shape;
 
   Proved(Problem &problem, const shunt_vector_shape &shape, int count = 4)

@@ -41,6 +41,13 @@ struct shunt_srbcrs_shape shunt_srbcrs_spmm_shape(const struct shunt_spmm *p, in
 {
   return (void)p, (void)height, (void)d, (struct shunt_srbcrs_shape){64, 2};
 }
+double shunt_srbcrs_spmm_proved_rounds(const struct shunt_spmm *p, int height,
+                                       const struct shunt_srbcrs_shape *shape,
+                                       const struct shunt_device *d)
+{
+  (void)height, (void)d;
+  return (double)(p->a.rows * p->b.cols) / shape->columns / 8192;
+}
 bool shunt_dense_spmm_proved_takes(const struct shunt_spmm *p, const struct shunt_device *d)
 {
   return (void)d, p->b.type == SHUNT_F16;
@@ -144,6 +151,7 @@ static void say_copies(const struct matrix *m, shunt_type type, int64_t n)
   say("tile_behind", m, type, n, shunt_cost_tile(s, 10, SHUNT_PROOF_BEHIND, ON));
   say("tile_packing", m, type, n, shunt_cost_tile_packing(&s->a, some / 10, longest, ON));
   say("srbcrs", m, type, n, shunt_cost_srbcrs(s, 8, longest, SHUNT_PROOF_BEHIND, ON));
+  say("srbcrs_inside", m, type, n, shunt_cost_srbcrs(s, 8, longest, SHUNT_PROOF_INSIDE, ON));
   say("srbcrs_packing", m, type, n, shunt_cost_srbcrs_packing(&s->a, 8, longest, ON));
   say("packed", m, type, n, shunt_cost_vector_product(s, some, 8, ON));
   say("packed_16", m, type, n, shunt_cost_vector_product(s, some, 16, ON));

@@ -81,6 +81,39 @@ static void test_taller_is_faster(void)
         "eight rows that share a gathered row take less than two");
 }
 
+/* Inside where the blocks are all at work at once, in the shape that is fastest there; behind where
+   they are not, or wide shapes gain more than the proof costs.  */
+static void test_proof(void)
+{
+  static const struct {
+    int64_t side, n;
+    struct shunt_srbcrs_shape shape;
+    bool inside;
+  } of[] = {{4096, 16, {32, 4}, true},   {4096, 64, {64, 4}, true},  {4096, 128, {64, 1}, true},
+            {4096, 256, {64, 1}, true},  {8192, 256, {64, 1}, true}, {4096, 1024, {64, 1}, false},
+            {6144, 256, {64, 1}, false}, {4096, 257, {64, 1}, false}};
+  bool right = true, cheaper = true;
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    struct world w;
+    struct shunt_srbcrs_shape shape;
+    make(&w, of[i].side, 0.1, 8, of[i].n);
+    const struct shunt_machine *m = &context.machine;
+    const bool inside = shunt_choose_srbcrs_proved(&w.p.spmm, 8, m, &shape);
+    right &= inside == of[i].inside;
+    right &= shape.columns == of[i].shape.columns && shape.split == of[i].shape.split;
+    enum shunt_reason reason;
+    const double us = expected(&w, &reason), row = (double)w.f.longest_row;
+    const enum shunt_proof_place place = inside ? SHUNT_PROOF_INSIDE : SHUNT_PROOF_BEHIND;
+    right &= reason == SHUNT_FITS;
+    cheaper &= inside == (us < shunt_cost_srbcrs(&w.p.spmm, 8, row, SHUNT_PROOF_BEHIND, m)) &&
+               us >= shunt_cost_srbcrs(&w.p.spmm, 8, row, place, m);
+    w.p.spmm.beta.host = 1;
+    right &= !shunt_choose_srbcrs_proved(&w.p.spmm, 8, m, &shape);
+  }
+  check(right, "the proof is inside the launch, or behind it");
+  check(cheaper, "inside it is expected to cost less");
+}
+
 static void test_conditions(void)
 {
   struct world w;
@@ -111,6 +144,7 @@ int main(void)
 {
   test_layers();
   test_taller_is_faster();
+  test_proof();
   test_conditions();
   return check_finish();
 }

@@ -559,6 +559,28 @@ shunt_status shunt_srbcrs_spmm_cuda(const struct shunt_spmm *p, const struct shu
   return KERNEL('r', s, srbcrs, *p, *v);
 }
 
+double shunt_srbcrs_spmm_proved_rounds(const struct shunt_spmm *p, int height,
+                                       const struct shunt_srbcrs_shape *shape,
+                                       const struct shunt_device *d)
+{
+  (void)height, (void)shape, (void)d;
+  return p->beta.device || p->beta.host != 0 ? 0 : 1;
+}
+/* The product proves itself: the twin, and a repair behind it, of which one launch may fail. */
+shunt_status shunt_srbcrs_spmm_proved_shaped_cuda(const struct shunt_spmm *p,
+                                                  const struct shunt_srbcrs *v,
+                                                  const struct shunt_srbcrs_shape *shape,
+                                                  const struct shunt_guard *r,
+                                                  const struct shunt_device *d, void *workspace,
+                                                  size_t bytes, shunt_stream s)
+{
+  struct shunt_spmm product = *p;
+  (void)shape, (void)d, (void)workspace, (void)bytes;
+  product.only_if = NULL;
+  (void)KERNEL('r', s, srbcrs, product, *v);
+  return enqueue_repair(p, r, NULL, false, s);
+}
+
 /* bundle multiplies what its hint says together, and the rest row by row: any hint is right. */
 struct to_bundle {
   struct shunt_csr a;

@@ -1,0 +1,64 @@
+// srbcrs_spmm_proved.cuh: spmm_strides, and in the same launch the proof that the packed copy still
+// stands for A (kernels/guard/proof_inside.cuh).
+//
+// A piece of work is what a block of spmm_strides has.  Launched early, the warps that multiply read
+// the lists of their first strides while the kernel before is still at work, and wait for it only
+// when they turn to B: nobody writes the copy that late (srbcrs_kernels.h).
+#pragma once
+#include "kernels/guard/proof_inside.cuh"
+#include "kernels/srbcrs/srbcrs_spmm_combined.cuh"
+
+namespace shunt
+{
+namespace srbcrs
+{
+
+// The warps that hash have a barrier behind that of a unit.
+using proved_team = guard::team<kWarps, 2, kUnitBarrier + 1>;
+// Blocks of a multiprocessor, as many as have room for their registers: of X columns a lane.
+constexpr int proved_blocks(int x)
+{
+  return x == 4 ? 5 : 4;
+}
+
+// Nothing could be agreed on: the rows that this block has stored, which no other writes.
+template <class T, int X, int Split>
+__device__ __noinline__ void repair_own(const arguments<combined_store<T>> &p,
+                                        const guard::proof_in<T> &f)
+{
+  constexpr int kStrips = 8 * X / 32, kUnits = kWarps / Split;
+  const T alpha = f.a.alpha.get();
+  const int wide = (p.n + 8 * X - 1) / (8 * X), strips = p.v.height * kStrips;
+  for (int i = blockIdx.x; i < f.pieces; i += gridDim.x)
+    for (int w = threadIdx.x / 32; w < kUnits * strips; w += proved_team::kThreads / 32) {
+      const int64_t unit = static_cast<int64_t>(i) * kUnits + w / strips;
+      const int64_t row = unit / wide * p.v.height + w % strips / kStrips;
+      const int64_t strip = unit % wide * kStrips + w % kStrips;
+      if (row >= p.v.rows || strip * 32 >= p.n) continue;
+      guard::multiply_strip<int8_t, T>(f.a, row, strip, alpha, T(0));
+    }
+}
+
+// T: of C, and what alpha is.
+template <class T, int X, int Split>
+__global__ void __launch_bounds__(proved_team::kThreads, proved_blocks(X))
+    spmm_strides_proved(const __grid_constant__ arguments<combined_store<T>> p,
+                        const __grid_constant__ guard::proof_in<T> f)
+{
+  __shared__ guard::proof_state<proved_team> b;
+  if (threadIdx.x < kWarps * 32) {
+    for (int i = blockIdx.x; i < f.pieces; i += gridDim.x) {
+      multiply_piece<combined_store<T>, 8, 8, X, Split, true>(p, i, [] { wait_for_previous(); });
+      if (Split > 1) unit_barrier(); // the sums are read
+    }
+    wait_for_previous(); // those who had no group
+    let_next_in();
+  } else {
+    guard::prove(f, b);
+  }
+  if (!guard::is_to_repair(b, threadIdx.x == 0)) return;
+  guard::repair_or_own<int8_t, T>(f.a, f.r, b.order.next, [&] { repair_own<T, X, Split>(p, f); });
+}
+
+} // namespace srbcrs
+} // namespace shunt
