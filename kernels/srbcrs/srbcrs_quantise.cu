@@ -258,7 +258,7 @@ __global__ void __launch_bounds__(kThreads) scale_of_all(const __grid_constant__
   add_to_scale<Bits>(k, k.log2_lanes >= 0 ? largest_of_short_rows<T>(k) : largest_of_pieces<T>(k));
 }
 
-// ---- several matrices of short rows ---------------------------------------------------------------
+// ---- several matrices of short rows -------------------------------------------------------------
 
 constexpr int kMostJobs = SHUNT_QUANTISED_TOGETHER;
 struct jobs {
@@ -289,7 +289,7 @@ __global__ void __launch_bounds__(kThreads) quantise_together(const __grid_const
   }
 }
 
-// ---- the integers of a tensor ---------------------------------------------------------------------
+// ---- the integers of a tensor -------------------------------------------------------------------
 
 template <class T, int Bits>
 __global__ void __launch_bounds__(kThreads) quantise_all(const __grid_constant__ job k)
@@ -311,7 +311,7 @@ __global__ void __launch_bounds__(kThreads) quantise_all(const __grid_constant__
     put<T, Bits>(k, piece_of(k, u), scale);
 }
 
-// ---- launches -------------------------------------------------------------------------------------
+// ---- launches -----------------------------------------------------------------------------------
 
 // Blocks for each problem.
 static dim3 grid_of(const job &k, const struct shunt_device *d)
