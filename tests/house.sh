@@ -14,6 +14,7 @@
 #   a short way             from an exported function to a launcher are at most 9 functions, and
 #                           backend/README.md names them
 #   instructions            no inline PTX but in kernels/ptx
+#   one wait                backend asks shunt_guard_wait_cycles how long blocks of a repair wait
 #   real names              functions, kernels and files that comments and pages name exist, also by
 #                           names such as csr_spmm_*.cu
 #   short pages             those of tests/bench have at most 115 lines, RESULTS.md aside
@@ -119,6 +120,11 @@ rule "at most 9 functions lead from a call to a launcher, as backend/README.md h
 # ---- instructions --------------------------------------------------------------------------------
 rule "no inline PTX but in kernels/ptx" "$(grep -rnE '\basm( volatile)?[ (]' kernels conv \
   --include='*.cu' --include='*.cuh' | grep -v '^kernels/ptx/' | grep -v 'asm("" :')"
+
+# ---- one wait ------------------------------------------------------------------------------------
+# So `shunt bench` times what programs get.
+rule "how long blocks of a repair wait is asked of kernels/guard/guard.h" \
+  "$(grep -rn 'SHUNT_GUARD_WAIT_CYCLES' backend)"
 
 # ---- real names ----------------------------------------------------------------------------------
 rule "the functions, kernels and files that comments and pages name exist" \

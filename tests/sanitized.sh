@@ -4,7 +4,8 @@
 #
 #   SHUNT_SRCDIR, CC   the top of the tree (found from $0), the compiler (gcc)
 #   SHUNT              the shunt command of a build: what it was configured with counts here, too
-#   builddir           objects and programs go to builddir/sanitized, and stay there (TMPDIR)
+#   builddir           objects and programs go to builddir/sanitized, and stay there (build of this
+#                      tree)
 #   JOBS               how many compile beside each other (as many as there are processors)
 #
 # The programs are SANITIZED_TESTS and THREADED_TESTS of tests/unit/local.mk; with
@@ -19,7 +20,7 @@ set -u
 top=${SHUNT_SRCDIR:-$(cd "$(dirname "$0")/.." && pwd)}
 CC=${CC:-gcc}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
-builddir=${builddir:-${TMPDIR:-/tmp}}
+builddir=${builddir:-$top/build}
 build=
 [ -z "${SHUNT:-}" ] || build=$(cd "$(dirname "$SHUNT")" && pwd)
 mkdir -p "$builddir/sanitized" || exit 2

@@ -136,6 +136,8 @@ static cudaDataType cuda_type(shunt_type t)
   case SHUNT_F16: return CUDA_R_16F;
   case SHUNT_BF16: return CUDA_R_16BF;
   case SHUNT_F64: return CUDA_R_64F;
+  case SHUNT_C32: return CUDA_C_32F;
+  case SHUNT_C64: return CUDA_C_64F;
   default: return CUDA_R_32F;
   }
 }
@@ -143,9 +145,16 @@ static cudaDataType cuda_type(shunt_type t)
 /* What products of operands of this type are summed in, and how the operands are read. */
 static cublasComputeType_t compute_type(shunt_type t, enum shunt_math math)
 {
-  if (t == SHUNT_F64) return CUBLAS_COMPUTE_64F;
+  if (t == SHUNT_F64 || t == SHUNT_C64) return CUBLAS_COMPUTE_64F;
   bool tf32 = t == SHUNT_F32 && math == SHUNT_MATH_TF32;
   return tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+
+/* What alpha and beta are. */
+static cudaDataType scalar_type(const struct shape *s)
+{
+  if (s->type == CUDA_C_32F || s->type == CUDA_C_64F) return (cudaDataType)s->type;
+  return s->compute == CUBLAS_COMPUTE_64F ? CUDA_R_64F : CUDA_R_32F;
 }
 
 /* A matrix in cuBLAS' eyes is column-major; a row-major one is its own transpose. */
@@ -206,7 +215,7 @@ static bool describe(struct shunt_cublaslt *lt, struct choice *c)
 {
   const struct shape *s = &c->shape;
   const struct library *f = &lt->call;
-  cudaDataType scalars = s->compute == CUBLAS_COMPUTE_64F ? CUDA_R_64F : CUDA_R_32F;
+  cudaDataType scalars = scalar_type(s);
   cublasOperation_t p = s->transposed_p ? CUBLAS_OP_T : CUBLAS_OP_N;
   cublasOperation_t q = s->transposed_q ? CUBLAS_OP_T : CUBLAS_OP_N;
   cublasLtPointerMode_t mode =
@@ -325,8 +334,8 @@ static bool keep_choice(struct shunt_cublaslt *lt, struct choice *c)
 /* alpha and beta as cuBLASLt takes them: both on the host or both on the device. */
 struct scalars {
   const void *alpha, *beta;
-  float f[2];
-  double d[2];
+  float f[4]; /* alpha's parts, beta's parts; of real types the first ones count */
+  double d[4];
 };
 
 static bool read_scalars(struct shunt_scalar alpha, struct shunt_scalar beta, bool is_double,
@@ -338,10 +347,10 @@ static bool read_scalars(struct shunt_scalar alpha, struct shunt_scalar beta, bo
     return true;
   }
   if (alpha.device || beta.device) return false;
-  s->f[0] = (float)(s->d[0] = alpha.host);
-  s->f[1] = (float)(s->d[1] = beta.host);
+  const double parts[4] = {alpha.host, alpha.imaginary, beta.host, beta.imaginary};
+  for (int i = 0; i < 4; i++) s->f[i] = (float)(s->d[i] = parts[i]);
   s->alpha = is_double ? (void *)&s->d[0] : (void *)&s->f[0];
-  s->beta = is_double ? (void *)&s->d[1] : (void *)&s->f[1];
+  s->beta = is_double ? (void *)&s->d[2] : (void *)&s->f[2];
   return true;
 }
 
@@ -353,7 +362,8 @@ shunt_status shunt_cublaslt_multiply(struct shunt_cublaslt *lt, const struct shu
 {
   struct scalars scalars;
   struct choice *how;
-  if (!read_scalars(alpha, beta, a->type == SHUNT_F64, &scalars)) return SHUNT_E_UNSUPPORTED;
+  const bool is_double = a->type == SHUNT_F64 || a->type == SHUNT_C64;
+  if (!read_scalars(alpha, beta, is_double, &scalars)) return SHUNT_E_UNSUPPORTED;
   bool swapped = !column_major(c);
   const struct shunt_dense *p = swapped ? b : a, *q = swapped ? a : b;
   struct shape s = make_shape(p, q, c, swapped);

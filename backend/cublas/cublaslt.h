@@ -13,6 +13,7 @@
      f16, bf16   products and sums in f32
      f32         the same; with SHUNT_MATH_TF32, A and B may be rounded to TF32 first
      f64         products and sums in f64
+     c32, c64    the same in f32, never TF32, and f64
 
    Reduction inside a product is never narrower than what it sums in.  */
 #ifndef SHUNT_CUBLASLT_H
@@ -33,8 +34,8 @@ bool shunt_cublaslt_is_loaded(void);
    tens of milliseconds.  NULL: not to be had.  */
 struct shunt_cublaslt *shunt_cublaslt_open(const char *library_path);
 
-/* Enqueues the product.  a and b have one type (f16, bf16, f32, f64), c the same or
-   f32.  Any strides that struct shunt_dense allows.  `math` counts for f32 only.
+/* Enqueues the product.  a and b have one type (f16, bf16, f32, f64, c32, c64), c the same or,
+   of real types, f32.  Any strides that struct shunt_dense allows.  `math` counts for f32 only.
    SHUNT_E_UNSUPPORTED when cuBLASLt has no algorithm for it (alignment, say).
    leaves_room: something else is to run beside the product.  `workspace` is 256-byte aligned device
    memory, private to the call.  The choice of algorithm is made on the first call of a shape and

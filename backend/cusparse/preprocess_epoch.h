@@ -15,8 +15,8 @@
    has no epochs from then on, until it is destroyed; where there is no room to note that, no matrix
    has any.  Products that are captured are proved whole, too (product.c).
 
-   SDDMM's have epochs, too, in which a settled profile is found (backend/plan/cache.h): that is a
-   hint.  Nothing is believed of their patterns.
+   Matrices of SDDMM have epochs, too, by which a settled profile is found (backend/plan/cache.h).
+   A profile is only a hint: their patterns are not taken to be the same.
 
    Programs that bind cuSPARSE by handle (trampolines.c) have no epochs, because they destroy
    matrices where we do not see it.  Of more than some thousands of matrices at a time a few are

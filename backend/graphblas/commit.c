@@ -76,16 +76,19 @@ static bool pack(struct grb_product *p, GrB_Matrix into)
   return (dense ? pack_dense(p, into) : pack_sparse(p, into)) == GRB_SUCCESS;
 }
 
-void grb_result_release(struct grb_product *p)
+void grb_arrays_release(const struct grb_library *l, struct grb_result *t)
 {
-  const struct grb_library *l = p->library;
-  struct grb_result *t = &p->t;
   grb_release(l, t->values);
   grb_release(l, t->present);
   grb_release(l, t->offsets);
   grb_release(l, t->ids);
   grb_release(l, t->indices);
   *t = (struct grb_result){.replaces_all = t->replaces_all};
+}
+
+void grb_result_release(struct grb_product *p)
+{
+  grb_arrays_release(p->library, &p->t);
 }
 
 /* ---- the ways -------------------------------------------------------------------------------- */

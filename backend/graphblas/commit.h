@@ -19,7 +19,8 @@ bool grb_commit_hands_over(const struct grb_product *p);
 /* May C's array be written in place?  Reads C. */
 bool grb_commit_in_place_possible(struct grb_product *p);
 
-/* For a result that is not committed. */
+/* For a result that is not committed: T's arrays, and others. */
+void grb_arrays_release(const struct grb_library *l, struct grb_result *t);
 void grb_result_release(struct grb_product *p);
 
 #endif

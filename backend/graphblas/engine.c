@@ -16,6 +16,7 @@ bool grb_engine_forced(void)
 
 enum shunt_reason grb_engine_reason(shunt_status status, enum shunt_reason unsupported)
 {
+  if (status == SHUNT_E_WORKSPACE) return SHUNT_R_LARGE; /* than the device's memory */
   if (status != SHUNT_E_UNSUPPORTED) return SHUNT_R_FAILED;
   return shunt_options()->engines & SHUNT_ENGINE_HOST ? unsupported : SHUNT_R_DISABLED;
 }
@@ -67,13 +68,44 @@ shunt_status grb_engine_sddmm(struct grb_product *p, const struct shunt_host_sdd
   return SHUNT_TRY_OR(SHUNT_E_MEMORY, shunt_host_sddmm(x));
 }
 
-shunt_status grb_engine_masked_dot(struct grb_product *p, const struct shunt_masked_dot *x,
-                                   uint64_t *offsets, struct shunt_masked_dot_work **work)
+bool grb_engine_masked_on_gpu(const struct shunt_masked_dot *x,
+                              const struct grb_masked_sources *from, double reads, double otherwise)
 {
-  *work = NULL;
+#ifdef SHUNT_HAVE_CUDA
+  const uint32_t engines = shunt_options()->engines;
+  if (!(engines & SHUNT_ENGINE_CUDA)) return false;
+  return !(engines & SHUNT_ENGINE_HOST) || grb_gpu_masked_wise(x, from, reads, otherwise);
+#else
+  (void)x, (void)from, (void)reads, (void)otherwise;
+  return false;
+#endif
+}
+
+shunt_status grb_engine_masked_dot(struct grb_product *p, const struct shunt_masked_dot *x,
+                                   const struct grb_masked_sources *from, uint64_t *offsets,
+                                   struct grb_masked_work *work)
+{
+  *work = (struct grb_masked_work){NULL, NULL};
+#ifdef SHUNT_HAVE_CUDA
+  if (p->cuda) {
+    p->engine = "cuda";
+    return grb_gpu_masked_begin(x, from, offsets, &work->cuda);
+  }
+#else
+  (void)from;
+#endif
   if (!(shunt_options()->engines & SHUNT_ENGINE_HOST)) return SHUNT_E_UNSUPPORTED;
   p->engine = "host";
-  return SHUNT_TRY_OR(SHUNT_E_MEMORY, shunt_masked_dot_begin(x, offsets, work));
+  return SHUNT_TRY_OR(SHUNT_E_MEMORY, shunt_masked_dot_begin(x, offsets, &work->host));
+}
+
+shunt_status grb_engine_masked_finish(struct grb_masked_work *work, uint64_t *indices, void *values)
+{
+#ifdef SHUNT_HAVE_CUDA
+  if (work->cuda) return grb_gpu_masked_finish(work->cuda, indices, values);
+#endif
+  shunt_masked_dot_finish(work->host, indices, values);
+  return SHUNT_OK;
 }
 
 shunt_status grb_engine_frontier(struct grb_product *p, const struct shunt_frontier *x,

@@ -2,6 +2,7 @@
 #ifndef SHUNT_GRAPHBLAS_ENGINE_H
 #define SHUNT_GRAPHBLAS_ENGINE_H
 
+#include "backend/graphblas/gpu/gpu_masked.h"
 #include "backend/graphblas/product.h"
 #include "kernels/semiring/frontier/frontier_kernels.h"
 #include "kernels/semiring/masked/masked.h"
@@ -31,8 +32,22 @@ struct grb_spmm_sources {
 shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm *x,
                              const struct grb_spmm_sources *from);
 shunt_status grb_engine_sddmm(struct grb_product *p, const struct shunt_host_sddmm *x);
+/* In two steps, as shunt_masked_dot_begin and _finish; the second releases the work, also where it
+   fails.  p->cuda: by the GPU.  */
+struct grb_masked_work {
+  struct shunt_masked_dot_work *host;
+  struct grb_gpu_masked *cuda;
+};
 shunt_status grb_engine_masked_dot(struct grb_product *p, const struct shunt_masked_dot *x,
-                                   uint64_t *offsets, struct shunt_masked_dot_work **work);
+                                   const struct grb_masked_sources *from, uint64_t *offsets,
+                                   struct grb_masked_work *work);
+shunt_status grb_engine_masked_finish(struct grb_masked_work *work, uint64_t *indices,
+                                      void *values);
+/* Is it the GPU's, where the best of other ways takes `otherwise` seconds?  reads: as
+   shunt_masked_dot_reads has them.  */
+bool grb_engine_masked_on_gpu(const struct shunt_masked_dot *x,
+                              const struct grb_masked_sources *from, double reads,
+                              double otherwise);
 shunt_status grb_engine_frontier(struct grb_product *p, const struct shunt_frontier *x,
                                  uint64_t *offsets, struct shunt_frontier_work **work);
 shunt_status grb_engine_frontier_bitmap(struct grb_product *p, const struct shunt_frontier *x,

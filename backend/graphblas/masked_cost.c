@@ -2,8 +2,9 @@
    Zen 3 that did other work besides.
 
    GraphBLAS takes dot products where both operands are by row, merging short rows at next to no
-   cost; where op(B) is by row it adds up rows, at 4 ns a term and 10 ns or more a row of B.  What
-   it takes varies twofold with what the caches hold: the rates are of its fastest products.  */
+   cost; where op(B) is by row it adds up rows, at 4 ns a term and 10 ns or more a row of B, and 30
+   more for a term where M has an entry.  What it takes varies twofold with what the caches hold:
+   the rates are of its fastest products.  */
 #include "backend/graphblas/masked_cost.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ static const struct {
   double term, row, entry, visit;               /* rows added up */
   double of_values[4]; /* where they are not one: times read, pair, term and row */
   double original_read, merged, original_pair; /* GraphBLAS, dot products */
-  double original_term, original_row, original_entry;
+  double original_term, original_row, original_entry, original_met;
+  double spread; /* of so many columns one is there */
 } rates = {
     .call = 1e5,
     .read = 1,
@@ -35,6 +37,8 @@ static const struct {
     .original_term = 4,
     .original_row = 10,
     .original_entry = 4,
+    .original_met = 30,
+    .spread = 16,
 };
 
 struct grb_masked_counts grb_masked_count(const struct shunt_masked_dot *x)
@@ -76,6 +80,13 @@ static double dot(const struct shunt_masked_dot *x, const struct grb_masked_coun
          made(&x->a) + made(&x->b);
 }
 
+/* Rows of M that are long GraphBLAS spreads; others it puts into hash tables. */
+static double met(const struct shunt_masked_dot *x, const struct grb_masked_counts *n)
+{
+  const double places = (double)x->m.vectors * (double)x->m.cols;
+  return rates.spread * (double)x->m.nnz > places ? 0 : rates.original_met * n->terms.met;
+}
+
 struct grb_masked_cost grb_masked_cost(const struct shunt_masked_dot *x,
                                        const struct grb_masked_counts *n)
 {
@@ -92,6 +103,6 @@ struct grb_masked_cost grb_masked_cost(const struct shunt_masked_dot *x,
   cost.saxpy = rates.call + rates.term * of_values(x, TERM) * read +
                rates.row * of_values(x, ROW) * rows + rates.entry * pairs + rates.visit * entries;
   cost.original = rates.original_term * offered + rates.original_row * all_rows +
-                  rates.original_entry * pairs + rates.visit * entries;
+                  rates.original_entry * pairs + met(x, n) + rates.visit * entries;
   return cost;
 }

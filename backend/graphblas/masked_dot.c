@@ -11,6 +11,7 @@
 #include "backend/graphblas/mask.h"
 #include "backend/graphblas/masked_cost.h"
 #include "backend/graphblas/memory.h"
+#include "backend/options/options.h"
 #include "backend/plan/fault.h"
 
 /* ---- the product as the kernel sees it ------------------------------------------------------- */
@@ -26,6 +27,23 @@ static struct shunt_sparse pattern(const struct grb_product *p)
   m.ids = t->ids, m.offsets = t->offsets, m.indices = t->indices;
   m.id_bytes = m.offset_bytes = m.index_bytes = 8;
   return m;
+}
+
+/* Nobody's where C itself is read: it is about to change. */
+static struct grb_identity source(const struct grb_product *p, const struct grb_operand *x)
+{
+  if (x->handle == p->call->c) return (struct grb_identity){0};
+  return grb_operand_identity(p->library, x);
+}
+
+/* What counts of a valued mask is no matrix. */
+static struct grb_masked_sources sources(const struct grb_product *p)
+{
+  const bool turned = p->mask.by_column;
+  struct grb_masked_sources from = {.a = source(p, turned ? &p->b : &p->a),
+                                    .b = source(p, turned ? &p->a : &p->b)};
+  if (grb_mask_is_whole(p)) from.m = source(p, &p->mask);
+  return from;
 }
 
 static struct shunt_masked_dot product(const struct grb_product *p)
@@ -71,7 +89,10 @@ static struct shunt_outcome choose(struct grb_product *p)
   p->saxpy = cost.saxpy < cost.dot;
   p->work = (int64_t)(p->saxpy ? n.terms.offered : n.reads);
   p->gain = grb_gain_masked_dot(cost.original, host, p->work, p->threads);
-  if (grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);
+  const struct grb_masked_sources from = sources(p);
+  const double otherwise = 1e-9 * (host < cost.original ? host : cost.original) / p->threads;
+  p->cuda = grb_engine_masked_on_gpu(&x, &from, n.reads, otherwise);
+  if (p->cuda || grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(cost.original < worth_it * host, SHUNT_R_SLOWER);
   return SHUNT_OUTCOME(SHUNT_FITS);
@@ -99,9 +120,9 @@ static bool make_pattern(struct grb_product *p)
   return true;
 }
 
-/* T's arrays, filled from the kernel's work; on failure some of them, and the work is gone. */
+/* T's arrays, filled from an engine's work; on failure some of them, and the work is gone. */
 static bool take_result(struct grb_product *p, const struct shunt_masked_dot *x, uint64_t *offsets,
-                        struct shunt_masked_dot_work *work, struct grb_result *t)
+                        struct grb_masked_work *work, struct grb_result *t)
 {
   const struct shunt_sparse *m = &x->m;
   const int64_t n = (int64_t)offsets[m->vectors];
@@ -116,8 +137,8 @@ static bool take_result(struct grb_product *p, const struct shunt_masked_dot *x,
   t->indices = allocate_integers(p, n);
   t->values = grb_allocate(p->library, bytes);
   if (m->ids) t->ids = allocate_integers(p, m->vectors);
-  const bool good = t->indices && t->values && (!m->ids || t->ids);
-  shunt_masked_dot_finish(work, good ? t->indices : NULL, t->values);
+  bool good = t->indices && t->values && (!m->ids || t->ids);
+  if (grb_engine_masked_finish(work, good ? t->indices : NULL, t->values) != SHUNT_OK) good = false;
   for (int64_t v = 0; good && m->ids && v < m->vectors; v++)
     t->ids[v] = m->id_bytes == 8 ? ((const uint64_t *)m->ids)[v] : ((const uint32_t *)m->ids)[v];
   return good;
@@ -129,26 +150,40 @@ static bool too_large(const struct shunt_masked_dot *x)
   return x->a.rows >= INT32_MAX || x->a.cols >= INT32_MAX || x->b.rows >= INT32_MAX;
 }
 
+/* T by one engine, into *t; on failure *t holds what there is of it. */
+static struct shunt_outcome multiply_by(struct grb_product *p, const struct shunt_masked_dot *x,
+                                        struct grb_result *t)
+{
+  struct grb_masked_work work;
+  const struct grb_masked_sources from = sources(p);
+  uint64_t *offsets = allocate_integers(p, x->m.vectors + 1);
+  *t = (struct grb_result){.offsets = offsets};
+  SHUNT_DECLINE_IF(!offsets, SHUNT_R_FAILED);
+  const shunt_status status = grb_engine_masked_dot(p, x, &from, offsets, &work);
+  const enum shunt_reason unsupported = too_large(x) ? SHUNT_R_LARGE : SHUNT_R_SPARSE;
+  SHUNT_DECLINE_IF(status != SHUNT_OK, grb_engine_reason(status, unsupported));
+  SHUNT_DECLINE_IF(!take_result(p, x, offsets, &work, t), SHUNT_R_FAILED);
+  return SHUNT_OUTCOME(SHUNT_FITS);
+}
+
+/* What the GPU fails at is the host's, unless the user has switched that off. */
 static struct shunt_outcome multiply(struct grb_product *p)
 {
-  struct shunt_masked_dot_work *work;
   struct grb_result t;
   const struct shunt_masked_dot x = product(p);
   SHUNT_DECLINE_IF(x.m.nnz == 0, SHUNT_R_EMPTY);
-  uint64_t *offsets = allocate_integers(p, x.m.vectors + 1);
-  SHUNT_DECLINE_IF(!offsets, SHUNT_R_FAILED);
-  const shunt_status status = grb_engine_masked_dot(p, &x, offsets, &work);
-  if (status != SHUNT_OK) {
-    grb_release(p->library, offsets);
-    return SHUNT_OUTCOME(grb_engine_reason(status, too_large(&x) ? SHUNT_R_LARGE : SHUNT_R_SPARSE));
+  struct shunt_outcome v = multiply_by(p, &x, &t);
+  if (v.reason != SHUNT_FITS && p->cuda && (shunt_options()->engines & SHUNT_ENGINE_HOST)) {
+    grb_arrays_release(p->library, &t);
+    p->cuda = false;
+    v = multiply_by(p, &x, &t);
   }
-  const bool good = take_result(p, &x, offsets, work, &t);
   grb_result_release(p); /* the pattern */
   p->t = t;
-  SHUNT_DECLINE_IF(!good, SHUNT_R_FAILED);
+  if (v.reason != SHUNT_FITS) return v;
   if (p->t.ids) grb_mask_drop_empty_vectors(&p->t);
   p->t.replaces_all = grb_mask_replaces_all(p);
-  return SHUNT_OUTCOME(SHUNT_FITS);
+  return v;
 }
 
 static struct shunt_outcome compute(struct grb_product *p)

@@ -69,6 +69,7 @@ struct grb_product {
   const struct grb_method *method;
   int64_t work; /* multiplications */
   bool saxpy;   /* of two sparse operands: rows are added up (masked.h) */
+  bool cuda;    /* of two sparse operands: by the GPU */
   struct grb_gain gain;
   GrB_Matrix before; /* a copy of A, for measure.h */
   /* Computed: */

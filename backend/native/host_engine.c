@@ -1,5 +1,6 @@
-/* host_engine.c: the engine of matrices in host memory: conv's host functions and the twins of
-   kernels/host, which spread groups of rows over OpenMP's threads.  Streams do not count. */
+/* host_engine.c: the engine of matrices in host memory: conv's host functions and the
+   kernels' twins in plain C, which spread groups of rows over OpenMP's threads.  Streams do not
+   count.  */
 #include <stdlib.h>
 #include <string.h>
 

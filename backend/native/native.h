@@ -10,7 +10,7 @@
      host_engine.c       cuda_engine.c (no_cuda.c: none)
      host_integers.c     cuda_integers.c
           |                      |
-     conv/, kernels/host     conv/, kernels/             twins, and launchers  */
+     conv/, kernels/         conv/, kernels/             twins in plain C, and launchers  */
 #ifndef SHUNT_NATIVE_H
 #define SHUNT_NATIVE_H
 

@@ -283,7 +283,7 @@ static void carry_copies(struct shunt_cache_entry *e, const unsigned long long *
 }
 
 /* Whether packing, or a study, is wise is known once it is known what is carried. */
-static void judge(struct shunt_cache_entry *e, struct shunt_lookup *out)
+static void mark_wise(struct shunt_cache_entry *e, struct shunt_lookup *out)
 {
   const bool wise = !e->no_copies && e->calls >= 2 && e->calls >= e->pack_from;
   out->pack_wise = wise && !out->awaits_copy && cache_place(e);
@@ -308,7 +308,7 @@ static void fill(struct shunt_cache_entry *e, struct shunt_lookup *out)
   };
   memcpy(out->studied, e->studied, sizeof out->studied);
   carry_copies(e, NULL, out);
-  judge(e, out);
+  mark_wise(e, out);
   if (study) hold(study);
 }
 
@@ -344,7 +344,7 @@ void shunt_cache_look_up_behind(struct shunt_cache *c, cudaStream_t stream, stru
   pthread_mutex_lock(&c->lock);
   if (e->identity == l->identity) {
     carry_copies(e, &id, l);
-    judge(e, l);
+    mark_wise(e, l);
   }
   pthread_mutex_unlock(&c->lock);
 }

@@ -53,11 +53,11 @@ struct shunt_lookup {
   struct shunt_cache_entry *entry; /* for the calls below */
   uint64_t identity;   /* tells an entry that was given to another matrix from this one */
   uint32_t calls;      /* with this key so far, this one included */
-  bool pack_wise;      /* nothing speaks against packing the matrix, or once more, now */
-  bool study_wise;     /* nor against a study */
-  bool no_copies;      /* copies were found not to stand for this matrix: for a while */
-  bool awaits_copy;    /* one is being made that is not carried; */
-  bool first_copy;     /* and by the first call that knew the profile */
+  bool pack_wise;      /* the matrix may be packed now, the first time or once more */
+  bool study_wise;     /* it may be studied now */
+  bool no_copies;      /* copies did not match the matrix: none are used for a while */
+  bool awaits_copy;    /* a copy is being made that this call cannot use yet; */
+  bool first_copy;     /* it is made by the first call that had the profile */
   bool profile_wanted; /* nobody has started a profile, or it is old */
   bool has_profile;
   bool known_now; /* this is the first call that knows it */
@@ -84,8 +84,8 @@ void shunt_cache_share(struct shunt_cache *c, struct shunt_budget *budget);
 void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
                          struct shunt_lookup *out);
 
-/* Lets a lookup that awaits a copy carry it where `stream` itself makes it, so that what comes
-   there comes behind that.  Not for a capture, which may be replayed elsewhere.  */
+/* Gives a lookup the copy that it awaits, where the copy is made on `stream`: work that follows on
+   that stream runs behind it.  Not for a capture, which may be replayed on another stream.  */
 void shunt_cache_look_up_behind(struct shunt_cache *c, cudaStream_t stream, struct shunt_lookup *l);
 
 /* Enqueues a profile of `a` whose result a later lookup will carry. */
@@ -97,8 +97,8 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_looku
    and nothing else: neither does this change what the cache knows, nor does it change with that. */
 void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key, uint64_t epoch,
                                  struct shunt_lookup *out);
-/* Profiles `a` and waits for the result, whatever else is under way; where preprocess invites such
-   work, never in SpMM or SDDMM.  A failure leaves the epoch without a settled profile.  */
+/* Profiles `a` and waits for the result.  Called by preprocess, which may take its time, never by
+   SpMM or SDDMM.  A failure leaves the epoch without a settled profile.  */
 shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l, uint64_t epoch,
                                 const struct shunt_csr *a, const struct shunt_device *d,
                                 cudaStream_t stream);
@@ -133,7 +133,7 @@ struct shunt_packed_request {
   double saves_us; /* what one call with it is expected to save against the next best way */
 };
 /* Makes room and enqueues the allocation on `stream`; not in capture.  The caller holds the result,
-   as from a lookup.  SHUNT_E_MEMORY where there is no room for what is worth so much, where the
+   as from a lookup.  SHUNT_E_MEMORY where the copies that it would displace save more, where the
    matrix has a copy of that format, and where it has no place for one more.  */
 shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *l,
                                      const struct shunt_packed_request *r, cudaStream_t stream,
@@ -151,8 +151,8 @@ struct shunt_packed_use {
 /* A use of it is enqueued on `stream`, or captured there. */
 shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
                                      const struct shunt_packed_use *use, cudaStream_t stream);
-/* Work that reads or writes it is enqueued on `stream`, or captured there, and came to nothing: the
-   memory stays as long as that, and nothing counts.  */
+/* Work that reads or writes it is enqueued on `stream`, or captured there, but gives no result: the
+   memory stays until that work is done, and this is not counted as a use.  */
 shunt_status shunt_cache_packed_touched(struct shunt_cache *c, struct shunt_cache_packed *k,
                                         bool capturing, cudaStream_t stream);
 /* May its next use go without a proof?  Never where the user has not said so (frozen.h). */
@@ -171,20 +171,20 @@ static inline void shunt_lookup_release(struct shunt_cache *c, const struct shun
    device.  */
 void shunt_cache_reserve(struct shunt_cache *c);
 
-/* Forgets all matrices, whose addresses others are about to have. */
+/* Forgets all matrices, because their memory may be given to others. */
 void shunt_cache_forget(struct shunt_cache *c);
 /* Forgets those of which an array lies in [base, base + bytes), which is being freed. */
 void shunt_cache_forget_range(struct shunt_cache *c, const void *base, size_t bytes);
 
-/* Do other processes want packed memory, or have so many calls come since it was looked at?  Then
-   relieve is due. */
+/* Whether shunt_cache_relieve is due: other processes want packed memory, or 1,024 calls have come
+   since it was last due. */
 bool shunt_cache_wants_relief(struct shunt_cache *c);
 /* Gives packed memory back while the device is short of it, or other processes want their part;
    eager calls only.  */
 void shunt_cache_relieve(struct shunt_cache *c);
 /* Gives all packed memory back and waits until the device has it, for up to 0.3 s: the program's
-   own allocation has failed.  Bytes that the device has since, those of copies that went before
-   included; copies that graphs or calls under way hold stay.  */
+   own allocation has failed.  Returns the bytes that the device got back by this, those of copies
+   dropped earlier included.  Copies that graphs or calls under way hold stay.  */
 size_t shunt_cache_release_all(struct shunt_cache *c);
 
 #endif

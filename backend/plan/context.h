@@ -1,10 +1,9 @@
 /* context.h: what Shunt knows and keeps of one CUDA context.
 
-   What is kept is made in a call that may take its time (bufferSize, preprocess),
-   never in SpMM or SDDMM, and lives as long as the process.  CUDA numbers contexts
-   and never repeats a number, so what belonged to a destroyed context is never found
-   again.  A forked child finds nothing of its parent's, as the context itself does not
-   survive a fork.
+   struct shunt_context is made by bufferSize, a call that may take its time, and never by SpMM or
+   SDDMM.  It lives as long as the process.  CUDA numbers contexts and never repeats a number, so
+   what belonged to a destroyed context is never found again.  A forked child finds nothing of its
+   parent's, as the CUDA context itself does not survive a fork.
 
    Thread-safety: all functions may be called from any thread.  */
 #ifndef SHUNT_CONTEXT_H

@@ -1,8 +1,8 @@
 /* leave.h: multiprocessors that are left to others, such as a collective beside the products.
 
-   Persistent kernels have a block for each multiprocessor, which keeps it to the end; they are
-   launched as if the device had so many fewer, and all is estimated so.  Other kernels give each
-   multiprocessor back with each of their blocks.  */
+   A persistent kernel has a block for each multiprocessor, which keeps it to the end.  It is
+   launched, and its time is estimated, as if the device had fewer multiprocessors, by the number to
+   be left.  Other kernels need no such care: whenever one of their blocks ends, others can run.  */
 #ifndef SHUNT_LEAVE_H
 #define SHUNT_LEAVE_H
 

@@ -1,4 +1,4 @@
-/* log.h: what was decided, kept as counters, told on request.
+/* log.h: counts what was decided, and prints it where the user asks for it.
 
    Every decision (call, route or original, reason, problem) has one counter.
    Where there are too many (4096), those to come share one for each call, route and reason, whose

@@ -18,13 +18,20 @@ enum { EXTENDED_ROOM = 512 };
 
 /* ---- what is planned ------------------------------------------------------------- */
 
+/* As routes see it: 'H' is left only where values have an imaginary part. */
+static char operation_of(const struct shunt_problem *p)
+{
+  if (!shunt_problem_transposed(p)) return 'N';
+  return p->op_a == 'H' && shunt_type_is_complex(p->spmm.a.value_type) ? 'H' : 'T';
+}
+
 struct shunt_outcome shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out)
 {
   struct shunt_outcome v = shunt_problem_check(p);
   if (v.reason != SHUNT_FITS) return v;
   if (p->batches == 1 || !shunt_batches_join(p, out)) *out = *p;
   if (!shunt_problem_in_blocks(p)) out->format = SHUNT_CSR;
-  if (p->op == SHUNT_SPMM) out->op_a = shunt_problem_transposed(p) ? 'T' : 'N';
+  if (p->op == SHUNT_SPMM) out->op_a = operation_of(p);
   SHUNT_DECLINE_IF(out->batches > MOST_IN_TURN, SHUNT_R_BATCHED);
   return v;
 }

@@ -13,10 +13,11 @@
    Deterministic problems.  Which way a product goes decides the order of its sums, and so its last
    bits.  As a rule that may change while a matrix settles: when its profile has arrived, and when a
    copy is there.  Both depend on how far the program runs ahead of the device.  Where the caller
-   asks for the same bits on every run (problem.h), a product is chosen by the problem and by what
-   the preprocess of its epoch found, for which that waits; never by what arrives later, nor by what
-   was found of a matrix that had the addresses before.  No copies are kept then,
-   since whether one still stands is learnt from the device in its own time.
+   asks for the same bits on every run (problem.h), the route follows from two things alone: the
+   problem, and the profile that the preprocess of its epoch made (preprocess waits for it).  What
+   arrives later does not count, nor what was found of an earlier matrix at the same addresses.  No
+   copies are kept for such problems, because there is no fixed moment at which the host learns
+   whether a copy still matches.
 
    Called by the exported functions (backend/cusparse) and by the tool.  Thread-safe.  */
 #ifndef SHUNT_PLANNER_H
@@ -36,8 +37,9 @@ struct shunt_answer {
 };
 
 /* Fills *out with p as routes see it: CSR unless it is in blocks, op_a 'T' where op(A) is the
-   transpose of spmm.a; and batches that are one product are joined.  Another outcome than
-   SHUNT_FITS: no route ever takes it, and *out is not to be used.  A pure function.  */
+   transpose of spmm.a, 'H' where that is conjugated, too; and batches that are one product are
+   joined.  Another outcome than SHUNT_FITS: no route ever takes it, and *out is not to be used.  A
+   pure function.  */
 struct shunt_outcome shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out);
 
 /* Bytes of workspace that Shunt wants for p on the current device, less where its memory is short

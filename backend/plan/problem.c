@@ -289,10 +289,11 @@ static bool types_known(const struct operands *o)
   }
 }
 
-/* Is an operand to be conjugated?  No kernel does. */
+/* Is an operand to be conjugated that no route conjugates?  Values of a sparse matrix that is
+   transposed are gathered anew, and conjugated on the way.  */
 static bool conjugates(const struct shunt_problem *p)
 {
-  return (p->op_a == 'H' || p->op_b == 'H') &&
+  return ((p->op_a == 'H' && !shunt_problem_transposed(p)) || p->op_b == 'H') &&
          shunt_type_is_complex(shunt_problem_sparse(p)->value_type);
 }
 
@@ -313,7 +314,8 @@ bool shunt_problem_extends(const struct shunt_problem *p)
   const struct operands o = operands_of(p);
   if (shunt_problem_in_blocks(p) || shunt_problem_transposed(p)) return false;
   if (types_of_original(p, &o)) return is_half(o.first);
-  if (p->op == SHUNT_SDDMM) return types_known(&o) && o.first == SHUNT_BF16;
+  if (p->op == SHUNT_SDDMM)
+    return types_known(&o) && (o.first == SHUNT_BF16 || o.first == SHUNT_I8);
   const bool mixed =
       (o.first == SHUNT_F32 && is_half(o.second)) || (is_half(o.first) && o.second == SHUNT_F32);
   return mixed && o.compute == SHUNT_F32 && (o.third == o.second || o.third == SHUNT_F32);

@@ -131,7 +131,8 @@ uint64_t shunt_problem_hash(const struct shunt_problem *p);
 
 /* May an extended problem have these types?  SpMM of a CSR, CSC or COO matrix that is not
    transposed: f32 with f16 or bf16, into B's type or f32; the reverse, into f32.  SDDMM: bf16, into
-   bf16 or f32.  Besides, what cuSPARSE takes, for compute types that it refuses.  */
+   bf16 or f32; int8, into int32 or f32.  Besides, what cuSPARSE takes, for compute types that it
+   refuses.  */
 bool shunt_problem_extends(const struct shunt_problem *p);
 
 const char *shunt_type_text(shunt_type t);

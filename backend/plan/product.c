@@ -328,14 +328,24 @@ static void make_ahead(struct shunt_product *x)
   if (c.will_pack) pack(x, &c, x->made, x->made_saves_us);
 }
 
+/* Is the matrix there for what is found out and made of it behind the product?  Offsets of COO are
+   made for that where no route has.  Batches make them in one place: by now the last one's stand
+   there.  */
+static bool is_whole(const struct shunt_product *x)
+{
+  if (!x->problem.row_indices) return true;
+  if (x->batches != 1) return false;
+  const bool wanted = !x->call.capturing && (x->made || x->lookup.profile_wanted);
+  return x->plan.count > 0 || !wanted || make_offsets(&x->call) == SHUNT_OK;
+}
+
 void shunt_product_leave(struct shunt_product *x)
 {
   struct shunt_context *context = x->call.context;
   if (shunt_problem_in_blocks(&x->problem)) return;
-  /* Batches of COO make their offsets in one place: by now the last one's stand there. */
-  const bool whole = x->batches == 1 || !x->problem.row_indices;
+  const bool whole = is_whole(x);
   leave_studies(x, whole && !x->call.capturing);
-  if (x->made && whole && (x->plan.count > 0 || !x->problem.row_indices)) make_ahead(x);
+  if (x->made && whole) make_ahead(x);
   shunt_lookup_release(context->cache, &x->lookup);
   release_packed(x, false);
   if (x->call.capturing) return;

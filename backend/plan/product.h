@@ -4,12 +4,16 @@
      shunt_product_run     the first route of the plan that does not fail
      shunt_product_leave   what was taken hold of given back; profiles and studies asked for
 
-   One switch.  The route, and what `csr` is told of the longest row, decide the order of the sums.
-   So a matrix keeps the way of its first call until all that decides is known, and then changes it
-   once: with the first call that has the profile, if the copy that this call makes serves the next
-   ones as well, which it does on the same stream.  Where it does not, as they come on another
-   stream, or as its measures have to say first whether it is any good, these go on as if there were
-   no profile until the copy is there.  A captured call takes the best way there is.
+   A matrix changes its way once.  The order of the sums depends on the route, and on what `csr` is
+   told of the longest row.  So a matrix keeps the way of its first call until all that decides is
+   known, and then changes:
+
+     the copy serves the next calls     with the first call that has the profile and makes the copy
+       (they are on the same stream)
+     it may not yet (other streams;     when the copy is there; until then calls go on as if there
+       or its measures come first)      were no profile
+
+   A captured call takes the best way that there is at that moment.
 
    For the planner alone (planner.h is what others call).  A struct is one thread's.  */
 #ifndef SHUNT_PRODUCT_H
@@ -42,7 +46,7 @@ struct shunt_plan {
 
 struct shunt_product {
   struct shunt_problem problem; /* CSR by now, or blocks; one batch */
-  struct shunt_call call;       /* of `problem`; what no route is told apart from others */
+  struct shunt_call call;       /* of `problem`; shunt_call_for adds what one route alone is told */
   int batches;                  /* that it is one of */
   struct shunt_lookup lookup;
   struct shunt_packed_view view[SHUNT_MOST_PACKED]; /* of lookup.packed */
@@ -52,7 +56,7 @@ struct shunt_product {
     const struct shunt_route *by;
     struct shunt_packed_view view;
   } packed;
-  bool compare;                   /* ways are chosen by what they take, not by who asks for them */
+  bool compare;                   /* ways are compared by their expected time */
   const struct shunt_route *made; /* a copy for this one is made behind the product; or NULL */
   double made_saves_us;           /* by a call with it */
   struct shunt_plan plan;
@@ -60,11 +64,11 @@ struct shunt_product {
 
 /* ---- choice.c ------------------------------------------------------------------------ */
 
-/* A list in SHUNT_ROUTES is an order, not a permission: the routes named run
-   wherever they are right, without a comparison of costs.  */
+/* Whether SHUNT_ROUTES has a list: the routes named then run wherever they are right, without a
+   comparison of costs.  */
 bool shunt_routes_forced(void);
 
-/* May route i take p, as far as the options and the layout of A say? */
+/* May route i take p, by the options and the form of A? */
 bool shunt_route_may_take(int i, const struct shunt_problem *p);
 
 /* cuBLASLt's products of p's type, as what they need (backend/cublas/lazy_init.h). */

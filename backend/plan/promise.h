@@ -14,9 +14,9 @@
    counts, because buffers of all sizes may be about.  If the original ever asks for more than it
    did before, the promise is void: no workspace is trusted for that problem any more.
 
-   65,536 promises are kept, the last ones; a problem whose promise is gone runs without a workspace
-   until bufferSize is asked again.  What may be forgotten is only what the same question would have
-   for an answer again: both parts are functions of the problem.  So these stay for good:
+   The last 65,536 promises are kept.  A problem whose promise is gone runs without a workspace
+   until bufferSize is asked again.  As a rule the answer is then the same, as both parts follow
+   from the problem.  These do not, and stay for good:
 
      those of less than Shunt wants   memory was short, or the stream captured
      void ones

@@ -1,10 +1,10 @@
-/* tune.h: what measured comparisons said (SHUNT_TUNE=1).
+/* tune.h: which way was fastest when all were measured (SHUNT_TUNE=1).
 
    cusparseSpMM_preprocess and cusparseSDDMM_preprocess invite work ahead of time.  With
    SHUNT_TUNE=1 that time is spent on running every route and the original on the caller's
    own problem; the fastest then takes all calls of that problem (sizes, types, layouts,
    algorithm, number of nonzeros), whatever the cost model says.  This synchronises the
-   stream, which is why it has to be asked for.
+   stream, so it is done only where the user asks for it.
 
    SHUNT_TUNE_FILE=PATH keeps the answers from one process to the next, as text:
 

@@ -4,7 +4,9 @@
 double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
                       const struct shunt_machine *m)
 {
+  /* Of int8 each 8 rows gather B for themselves. */
+  const int64_t size = p->a.value_type == SHUNT_I8 && shape->size > 8 ? 8 : shape->size;
   return shunt_cost_blocks(m->costs->ours.bsr.fit[shunt_cost_block_type(p->a.value_type)], p,
-                           shape->size) +
+                           size) +
          shunt_cost_copy_of_b(p, m);
 }

@@ -54,6 +54,12 @@ enum shunt_proof_place { SHUNT_PROOF_BEHIND, SHUNT_PROOF_INSIDE, SHUNT_PROOF_NON
 /* f: NULL where nothing is known of the pattern. */
 double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
                       const struct shunt_machine *m);
+/* SpMM where op(A) is the transpose of p->a, of which the pattern is kept transposed; proved: with
+   the proof that it stands.  longest: row of the transpose, -1 where nobody has counted.  */
+double shunt_cost_csr_transposed(const struct shunt_spmm *p, int64_t longest, bool proved,
+                                 const struct shunt_machine *m);
+/* Transposing its pattern. */
+double shunt_cost_csr_transposing(const struct shunt_csr *a, const struct shunt_machine *m);
 /* SDDMM, with its copies. */
 double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
                             const struct shunt_machine *m);

@@ -1,8 +1,10 @@
 /* csr: any CSR matrix, split by nonzeros (kernels/csr/csr_spmm.cu,
-   kernels/csr/csr_sddmm_rows.cu).  Direct: no state, right on the first call.  */
+   kernels/csr/csr_sddmm_rows.cu).  Direct: no state, right on the first call; but where op(A) is the
+   transpose of what is stored (csr_transposed.h).  */
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/routes/costs.h"
+#include "backend/routes/csr_transposed.h"
 #include "backend/routes/routes.h"
 #include "kernels/csr/csr_kernels.h"
 
@@ -29,6 +31,7 @@ shunt_status shunt_route_csr_sddmm(const struct shunt_sddmm *p, const struct shu
 static shunt_status run(const struct shunt_call *c)
 {
   const struct shunt_device *d = &c->context->device;
+  if (shunt_problem_transposed(c->problem)) return shunt_csr_transposed_run(c);
   if (c->problem->op == SHUNT_SPMM)
     return SHUNT_LAUNCH(
         shunt_route_csr_spmm(&c->problem->spmm, c->profile ? c->profile->longest_row : -1,
@@ -39,15 +42,19 @@ static shunt_status run(const struct shunt_call *c)
 
 static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
+  if (shunt_problem_transposed(p)) return shunt_csr_transposed_fits(p, context);
   /* shunt_problem_check has asked everything else.  An extended product must not fail later. */
   SHUNT_DECLINE_IF(p->extended && p->op == SHUNT_SPMM &&
                        shunt_csr_spmm_workspace(&p->spmm, &context->device) == 0,
+                   SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(p->extended && p->op == SHUNT_SDDMM && !shunt_csr_sddmm_fits(&p->sddmm),
                    SHUNT_R_LARGE);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
+  if (shunt_problem_transposed(p)) return shunt_csr_transposed_workspace(p, context);
   return p->op == SHUNT_SPMM ? shunt_csr_spmm_workspace(&p->spmm, &context->device)
                              : shunt_csr_sddmm_workspace(&p->sddmm, &context->device);
 }
@@ -57,8 +64,9 @@ static bool can_do_without(const struct shunt_problem *p)
 {
   const int64_t most = (int64_t)1 << 30;
   const struct shunt_spmm *s = &p->spmm;
-  return p->op == SHUNT_SPMM && !p->extended && s->b.col_stride == 1 &&
-         s->a.value_type == s->b.type && s->a.rows < most && s->a.nnz < most;
+  return p->op == SHUNT_SPMM && !p->extended && !shunt_problem_transposed(p) &&
+         s->b.col_stride == 1 && s->a.value_type == s->b.type && s->a.rows < most &&
+         s->a.nnz < most;
 }
 
 /* Asked for even where one launch needs none: a null buffer is the original's to refuse. */
@@ -81,6 +89,7 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
   const struct shunt_machine *m = &c->context->machine;
+  if (shunt_problem_transposed(p)) return shunt_csr_transposed_expect(c, us);
   *us = p->op == SHUNT_SPMM ? shunt_cost_csr(&p->spmm, c->profile, m)
                             : shunt_cost_csr_sddmm(&p->sddmm, c->profile, m);
   SHUNT_DECLINE_IF(!has_workspace(c), SHUNT_R_WORKSPACE);
@@ -93,11 +102,20 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
+static size_t pack_bytes(const struct shunt_call *c)
+{
+  return shunt_problem_transposed(c->problem) ? shunt_csr_transposed_pack_bytes(c) : 0;
+}
+
 const struct shunt_route shunt_route_csr = {.name = "csr",
                                             .fits = fits,
                                             .workspace = workspace,
                                             .least_workspace = least_workspace,
                                             .expect = expect,
                                             .run = run,
+                                            .pack_bytes = pack_bytes,
+                                            .pack = shunt_csr_transposed_pack,
+                                            .awaits_measures = true,
+                                            .takes_transposed = true,
                                             .takes_long = true,
                                             .takes_extended = true};

@@ -19,6 +19,34 @@ double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
          shunt_cost_copy_of_b(p, m);
 }
 
+/* ---- transposed: derived from the rates of copies and gathers, not measured -------------------- */
+
+double shunt_cost_csr_transposed(const struct shunt_spmm *p, int64_t longest, bool proved,
+                                 const struct shunt_machine *m)
+{
+  const double nnz = (double)p->a.nnz, value = (double)shunt_type_size(p->a.value_type);
+  struct shunt_spmm t = *p;
+  t.a.rows = p->a.cols, t.a.cols = p->a.rows, t.a.index_type = SHUNT_I32;
+  const struct shunt_profile f = {
+      .rows = t.a.rows, .cols = t.a.cols, .nnz = t.a.nnz, .longest_row = longest};
+  /* Places are read and values written in order, and with a proof columns and offsets both. */
+  const double bytes = nnz * (4 + value) + (proved ? 8 * (nnz + (double)t.a.rows) : 0);
+  double us = shunt_cost_csr(&t, longest < 0 ? NULL : &f, m) + shunt_cost_copy(bytes, m) +
+              shunt_cost_gather(nnz * value, value, nnz * value, m);
+  if (proved)
+    us += shunt_cost_copy(shunt_cost_csr_bytes(&p->a) - nnz * value, m) + shunt_cost_launches(2, m);
+  return us;
+}
+
+/* Counts, cursors, and places as they come are three accesses of four bytes anywhere for each
+   entry; its row is found by as many again, near each other.  One block adds up the columns, some
+   4,096 of them a microsecond and a half.  */
+double shunt_cost_csr_transposing(const struct shunt_csr *a, const struct shunt_machine *m)
+{
+  const double nnz = (double)a->nnz, entries = 4 * nnz;
+  return 6 * shunt_cost_gather(entries, 4, entries, m) + 1.5 * (double)a->cols / 4096;
+}
+
 double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
                             const struct shunt_machine *m)
 {

@@ -10,6 +10,8 @@
    Where op(A) is the transpose of what is stored, D is what is stored all the same, and the
    product reads it transposed.
 
+   Of complex types only products that overwrite C, by op(A) = A.
+
    With SHUNT_MATH=tf32 the product may read f32 operands rounded to TF32; the repair is in f32
    always.  The rounding keeps zeros, Infs and quiet NaNs, so C's first row still tells of B's;
    and where it makes an Inf of a large B, that shows there as well.
@@ -146,12 +148,19 @@ static struct shunt_packed_workspace lay_out(const struct shunt_problem *p)
 
 /* ---- the route ------------------------------------------------------------------ */
 
+/* Complex types in plain SpMM alone: there is no repair of transposed ones, and nothing samples. */
+static bool takes_type(const struct shunt_problem *p)
+{
+  const shunt_type t = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type;
+  if (shunt_type_is_complex(t)) return p->op == SHUNT_SPMM && !shunt_problem_transposed(p);
+  return t == SHUNT_F16 || t == SHUNT_BF16 || t == SHUNT_F32;
+}
+
 static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
   const struct shunt_csr *a = shunt_problem_sparse(p);
-  shunt_type t = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type;
   double cells = (double)a->rows * (double)a->cols;
-  SHUNT_DECLINE_IF(t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32, SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(!takes_type(p), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF((double)a->nnz < cells / 64, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF(cells > (double)((int64_t)1 << 30), SHUNT_R_LARGE);
   SHUNT_DECLINE_IF((double)lay_out(p).total > (double)context->memory_bytes / 16, SHUNT_R_LARGE);
@@ -206,6 +215,10 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
   bool alone;
   *us = p->op == SHUNT_SPMM ? expected_spmm(c, &alone) : expected_sddmm(c, &alone);
   SHUNT_DECLINE_IF(!c->library && !alone, SHUNT_R_LIBRARY);
+  /* Complex numbers that are added have no room in the f32 matrix W. */
+  SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && shunt_type_is_complex(p->spmm.c.type) &&
+                       !shunt_packed_overwrites(&p->spmm),
+                   SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && c->no_copies, SHUNT_R_COPY);
   SHUNT_DECLINE_IF(c->workspace_bytes < lay_out(p).total, SHUNT_R_WORKSPACE);
   return SHUNT_OUTCOME(SHUNT_FITS);

@@ -11,7 +11,9 @@ static const struct shunt_dense_costs *of(const struct shunt_machine *m)
 static double rate_of(shunt_type type, enum shunt_math math, const struct shunt_machine *m)
 {
   switch (type) {
-  case SHUNT_F64: return of(m)->f64;
+  case SHUNT_F64:
+  case SHUNT_C64: return of(m)->f64;
+  case SHUNT_C32: return of(m)->f32;
   case SHUNT_F32: return math == SHUNT_MATH_TF32 ? of(m)->tf32 : of(m)->f32;
   default: return of(m)->half;
   }
@@ -19,6 +21,7 @@ static double rate_of(shunt_type type, enum shunt_math math, const struct shunt_
 
 static double step_of(shunt_type type, enum shunt_math math, const struct shunt_machine *m)
 {
+  if (type == SHUNT_C32) return of(m)->step_f32;
   if (type != SHUNT_F32) return of(m)->step;
   return math == SHUNT_MATH_TF32 ? of(m)->step_tf32 : of(m)->step_f32;
 }
@@ -27,7 +30,9 @@ double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt
                        const struct shunt_machine *on)
 {
   double size = (double)shunt_type_size(type);
-  double arithmetic = 2 * m * n * k / rate_of(type, math, on);
+  /* A product of complex numbers is four of real ones; nothing of these types was measured. */
+  double flop = (shunt_type_is_complex(type) ? 8 : 2) * m * n * k;
+  double arithmetic = flop / rate_of(type, math, on);
   double traffic = (m * k + k * n + m * n) * size / of(on)->traffic;
   return of(on)->start + step_of(type, math, on) * k + shunt_larger(arithmetic, traffic);
 }

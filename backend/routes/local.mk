@@ -1,7 +1,7 @@
 # backend/routes: one file a format, one row each in table.c.
 ROUTE_SOURCES = \
-  %D%/bsr.c %D%/bundle.c %D%/csr.c %D%/dense.c %D%/sparse24.c %D%/srbcrs.c \
-  %D%/tile.c %D%/vector.c %D%/packed_product.c %D%/table.c %D%/vector_packed.c
+  %D%/bsr.c %D%/bundle.c %D%/csr.c %D%/csr_transposed.c %D%/dense.c %D%/sparse24.c \
+  %D%/srbcrs.c %D%/tile.c %D%/vector.c %D%/packed_product.c %D%/table.c %D%/vector_packed.c
 # What each is expected to take, and cuSPARSE; of what no route takes, in libshunt-formats.
 VECTOR_COST_SOURCES = %D%/cost_forms.c %D%/vector_packed_cost.c
 SRBCRS_INTEGER_COST_SOURCES = %D%/srbcrs_integer_cost.c

@@ -90,7 +90,8 @@ struct shunt_route {
   bool awaits_measures;
   /* Some or all of its calls are cuBLASLt's: `expect` is asked without it, and with. */
   bool wants_gemm;
-  /* SpMM with op_a 'T', where op(A) is the transpose of spmm.a; others never see such calls. */
+  /* SpMM with op_a 'T', where op(A) is the transpose of spmm.a, or 'H', the conjugate transpose of
+     complex types; others never see such calls. */
   bool takes_transposed;
   /* Types that the original refuses (problem->extended): the route must not decline such a call for
      what a later call may bring.  */

@@ -1,4 +1,4 @@
-/* demo.c: shunt demo: the main job on one matrix, before and after.
+/* demo.c: shunt demo: one program on one matrix, without Shunt and with it.
 
    With a GPU: tests/clients/spmm_cusparse, an ordinary cuSPARSE program that
    knows nothing of Shunt, is run twice on the same file, without and with the

@@ -20,17 +20,20 @@ shunt_SOURCES = \
   %D%/inspect/inspect.c %D%/inspect/inspect_canvas.c %D%/inspect/inspect_kinds.c \
   %D%/inspect/inspect_layout.c %D%/inspect/inspect_order.c %D%/inspect/inspect_picture.c \
   %D%/inspect/inspect_png.c %D%/inspect/inspect_print.c %D%/inspect/inspect_words.c \
-  %D%/report/report_folder.c %D%/report/report_json.c %D%/report/report_merge.c \
-  %D%/report/report_page.c %D%/report/report_ranks.c %D%/report/report_read.c \
-  %D%/report/report_style.c %D%/report/report_timeline.c \
+  %D%/report/report_calls.c %D%/report/report_figures.c %D%/report/report_folder.c \
+  %D%/report/report_json.c %D%/report/report_merge.c \
+  %D%/report/report_page.c %D%/report/report_pieces.c %D%/report/report_ranks.c \
+  %D%/report/report_read.c \
+  %D%/report/report_style.c %D%/report/report_sums.c %D%/report/report_timeline.c \
   %D%/report/report_upkeep.c %D%/report/report_words.c \
   %D%/support/support.c
 if HAVE_CUDA
 noinst_LTLIBRARIES += libshunt-bench.la
 libshunt_bench_la_SOURCES = %D%/bench/reference.cu
 shunt_SOURCES += %D%/inspect/inspect_routes.c \
-  %D%/support/support_ask.c %D%/support/support_calls.c %D%/support/support_table.c \
-  %D%/support/support_tables.c \
+  %D%/support/support_ask.c %D%/support/support_calls.c %D%/support/support_changes.c \
+  %D%/support/support_products.c %D%/support/support_routes.c %D%/support/support_table.c \
+  %D%/support/support_tables.c %D%/support/support_words.c \
   %D%/bench/gpu.c %D%/bench/gpu_bsr.c %D%/bench/gpu_clusters.c %D%/bench/gpu_cublas.c \
   %D%/bench/gpu_cusparse.c %D%/bench/gpu_dcsr.c %D%/bench/gpu_formats.c %D%/bench/gpu_memory.c \
   %D%/bench/gpu_peers.c %D%/bench/gpu_shunt.c %D%/bench/gpu_time.c

@@ -1,6 +1,6 @@
 /* model.h: what the files of `shunt model` share.
 
-     model.c          options; a matrix through conv/dcsr*
+     model.c          options; a matrix through conv/dcsr
      model_print.c    the figures, for people and as JSON  */
 #ifndef SHUNT_TOOL_MODEL_H
 #define SHUNT_TOOL_MODEL_H

@@ -10,7 +10,7 @@
      model_print.c      its figures, for people and as JSON (model.h)
      bench/           shunt bench (bench.h)
      calibrate/       shunt calibrate (calibrate.h)
-     demo.c           shunt demo: the main job, before and after
+     demo.c           shunt demo: one program, without Shunt and with it
      tool_options.c   shunt options: what is set, and where
      doctor/          shunt doctor (doctor.h)
      support/         shunt support (support.h)

@@ -276,6 +276,7 @@ shunt_status choose_value(dense_job *g, size_t size, int multiprocessors, shunt_
   case 2: return divide<uint16_t, I>(g, multiprocessors, stream);
   case 4: return divide<uint32_t, I>(g, multiprocessors, stream);
   case 8: return divide<uint64_t, I>(g, multiprocessors, stream);
+  case 16: return divide<uint4, I>(g, multiprocessors, stream);
   }
   return SHUNT_E_UNSUPPORTED;
 }

@@ -1,6 +1,6 @@
 // bsr_spmm.cu: checks, choice of shape and launch of SpMM with A in square blocks.
 //
-// The kernels: bsr_spmm_mma.cuh (f16, bf16), bsr_spmm_fma.cuh (f32, f64).
+// The kernels: bsr_spmm_mma.cuh (f16, bf16), bsr_spmm_fma.cuh (f32, f64), bsr_spmm_i8.cuh.
 #include "kernels/bsr/bsr_kernels.h"
 #include "kernels/bsr/bsr_spmm_operands.cuh"
 #include "kernels/common/spmm_operands.cuh"
@@ -24,7 +24,12 @@ static bool is_half(const struct shunt_spmm *p)
 static int widest(const struct shunt_spmm *p, const struct shunt_block_shape *s)
 {
   if (is_half(p)) return s->size < 32 ? 128 : 64;
-  return p->a.value_type == SHUNT_F32 ? 128 : 64;
+  return p->a.value_type == SHUNT_F64 ? 64 : 128;
+}
+
+static bool is_integer(const struct shunt_spmm *p)
+{
+  return p->a.value_type == SHUNT_I8;
 }
 
 static bool cut_fits(const struct shunt_spmm *p, const struct shunt_block_shape *s, int tile,
@@ -46,7 +51,8 @@ static struct cut cut_of(const struct shunt_spmm *p, const struct shunt_block_sh
 {
   const double most = 16.0 * d->multiprocessors;
   const double row = static_cast<double>(p->a.nnz) / static_cast<double>(p->a.rows);
-  const double steps = row / (is_half(p) ? 16.0 : 2.0 * static_cast<double>(s->size));
+  const double step = is_half(p) ? 16.0 : is_integer(p) ? 32.0 : 2.0 * static_cast<double>(s->size);
+  const double steps = row / step;
   struct cut c = {widest(p, s), 0};
   while (c.tile / 2 >= p->b.cols && cut_fits(p, s, c.tile / 2, 0)) c.tile /= 2;
   const double units = is_half(p) || s->size < 8 ? 1 : static_cast<double>(s->size / 8);
@@ -54,7 +60,7 @@ static struct cut cut_of(const struct shunt_spmm *p, const struct shunt_block_sh
                        static_cast<double>((p->b.cols + c.tile - 1) / c.tile);
   while (c.log2_slices < 3 && warps * (2 << c.log2_slices) <= most && steps >= 2 << c.log2_slices)
     c.log2_slices++;
-  if (c.log2_slices == 0 && !is_half(p) && steps >= 4) c.log2_slices = 2;
+  if (c.log2_slices == 0 && !is_half(p) && !is_integer(p) && steps >= 4) c.log2_slices = 2;
   if (c.log2_slices == 0 && s->wide == 0 && warps <= most && steps >= 2) c.log2_slices = 1;
   return c;
 }
@@ -105,6 +111,9 @@ static cudaError_t launch(const operands &o, const struct shunt_spmm *p, int siz
   case SHUNT_F16: return launch_f16(with_scalars<float>(o, p), size, tile, stream);
   case SHUNT_BF16: return launch_bf16(with_scalars<float>(o, p), size, tile, stream);
   case SHUNT_F32: return launch_f32(with_scalars<float>(o, p), size, tile, stream);
+  case SHUNT_I8:
+    return p->compute == SHUNT_I32 ? launch_i8(with_scalars<int32_t>(o, p), size, tile, stream)
+                                   : launch_i8(with_scalars<float>(o, p), size, tile, stream);
   default: return launch_f64(with_scalars<double>(o, p), size, tile, stream);
   }
 }
@@ -114,6 +123,8 @@ static bool types_known(const struct shunt_spmm *p)
   const shunt_type t = p->a.value_type;
   if (p->b.type != t) return false;
   if (is_half(p)) return (p->c.type == t || p->c.type == SHUNT_F32) && p->compute == SHUNT_F32;
+  if (is_integer(p))
+    return (p->c.type == SHUNT_I32 || p->c.type == SHUNT_F32) && p->compute == p->c.type;
   return (t == SHUNT_F32 || t == SHUNT_F64) && p->c.type == t && p->compute == t;
 }
 

@@ -1,4 +1,4 @@
-// bsr_spmm_operands.cuh: what the two kernels over square blocks share: arguments, the lists of
+// bsr_spmm_operands.cuh: what the kernels over square blocks share: arguments, the lists of
 // blocks, and the store of C.
 //
 // A block of threads is 8 warps, of which 2^log2_slices share a row of blocks, and as many such
@@ -168,6 +168,8 @@ __device__ __forceinline__ void store(const arguments<S> &p, const S *images, in
 cudaError_t launch_f16(const arguments<float> &p, int size, int tile, cudaStream_t stream);
 cudaError_t launch_bf16(const arguments<float> &p, int size, int tile, cudaStream_t stream);
 cudaError_t launch_f32(const arguments<float> &p, int size, int tile, cudaStream_t stream);
+cudaError_t launch_i8(const arguments<int32_t> &p, int size, int tile, cudaStream_t stream);
+cudaError_t launch_i8(const arguments<float> &p, int size, int tile, cudaStream_t stream);
 cudaError_t launch_f64(const arguments<double> &p, int size, int tile, cudaStream_t stream);
 
 } // namespace bsr

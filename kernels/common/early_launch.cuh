@@ -3,9 +3,11 @@
 // Programmatic dependent launch (compute capability 9.0): the blocks of a kernel launched
 // by launch_early may become resident before the kernel before it has finished, and wait in
 // wait_for_previous() until it has, its memory visible.  So a chain of small kernels
-// does not pay for each one's launch.  Legal inside stream capture.  A kernel launched this
-// way must call wait_for_previous() in all threads before it touches memory, and before it
-// lets the next one in if that may be a stranger's: it may rely on all but the last one.
+// does not pay for each one's launch.  Legal inside stream capture.
+//
+// A kernel launched this way must call wait_for_previous() in all threads before it touches memory.
+// Where the next kernel in the stream may be somebody else's, it must do so before it lets that one
+// in: that one may use, without waiting, what all kernels before its predecessor have written.
 #pragma once
 #include <cuda_runtime.h>
 

@@ -19,6 +19,8 @@ static inline double shunt_load(const void *from, int64_t i, shunt_type t)
   case SHUNT_F16: return (double)shunt_half_to_float(((const uint16_t *)from)[i]);
   case SHUNT_BF16: return (double)shunt_bfloat_to_float(((const uint16_t *)from)[i]);
   case SHUNT_F32: return (double)((const float *)from)[i];
+  case SHUNT_I8: return ((const int8_t *)from)[i];
+  case SHUNT_I32: return ((const int32_t *)from)[i];
   default: return ((const double *)from)[i];
   }
 }
@@ -29,8 +31,16 @@ static inline void shunt_store(void *to, int64_t i, shunt_type t, double x)
   case SHUNT_F16: ((uint16_t *)to)[i] = shunt_float_to_half((float)x); break;
   case SHUNT_BF16: ((uint16_t *)to)[i] = shunt_float_to_bfloat((float)x); break;
   case SHUNT_F32: ((float *)to)[i] = (float)x; break;
+  case SHUNT_I32: ((int32_t *)to)[i] = (int32_t)x; break;
   default: ((double *)to)[i] = x; break;
   }
+}
+
+/* alpha sum + beta old, modulo 2^32.  All are integers that a double holds. */
+static inline double shunt_wrapped(double alpha, double sum, double beta, double old)
+{
+  return (int32_t)((uint32_t)(int64_t)alpha * (uint32_t)(int64_t)sum +
+                   (uint32_t)(int64_t)beta * (uint32_t)(int64_t)old);
 }
 
 /* alpha or beta; `device` is host memory here. */

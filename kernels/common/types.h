@@ -1,4 +1,4 @@
-/* types.h: the plain data that every room of Shunt shares.
+/* types.h: the plain data that all folders of Shunt share.
 
    Nothing here allocates, decides or prints.  All structs are borrowed views:
    pointers belong to the caller (device memory for *_cuda functions, host

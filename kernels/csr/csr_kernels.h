@@ -49,11 +49,37 @@ shunt_status shunt_csr_spmm_transposed_host(const struct shunt_spmm *p);
 
 /* ---- SDDMM: C.values = alpha (A B) at C's pattern + beta C.values -------------------------------
    Dot products, for any pattern.  Types: f16 into f16 or f32, bf16 into bf16 or f32 (compute f32),
-   f32, f64, c32, c64.  A and B in any order: the workspace holds copies where the kernel wants the
-   other one.
+   f32, f64, c32, c64; i8 into i32 (compute i32) or f32 (compute f32).  A and B in any order: the
+   workspace holds copies where the kernel wants the other one.
+
+   Of i8 sums are int32.  Into i32 all wraps, alpha dot + beta C included; into f32, sums of up to
+   SHUNT_CSR_SDDMM_EXACT products are taken, none of which leaves int32.
 
    alike: neighbouring rows often have the same columns (kernels/csr/csr_sddmm_alike.cuh); a hint
    that may be wrong, with the same result bit for bit.  */
+enum { SHUNT_CSR_SDDMM_EXACT = 131071 }; /* (2^31 - 1) / 2^14 */
+
+/* Elements from one to the next of what is read along the inner dimension, at most: a copy's rows
+   are whole loads. */
+static inline double shunt_csr_sddmm_step(int64_t inner, int64_t along, int64_t across)
+{
+  return along == 1 && across > inner + 15 ? (double)across : (double)inner + 15;
+}
+/* Is p one that shunt_csr_sddmm_cuda takes wherever its operands stand?  It may refuse others: what
+   32-bit indices do not reach, and sums in f32 that are not exact.  Types and shapes are not looked
+   at.  */
+static inline bool shunt_csr_sddmm_fits(const struct shunt_sddmm *p)
+{
+  const double a = shunt_csr_sddmm_step(p->a.cols, p->a.col_stride, p->a.row_stride),
+               b = shunt_csr_sddmm_step(p->a.cols, p->b.row_stride, p->b.col_stride);
+  if (p->a.type == SHUNT_I8 && p->compute == SHUNT_F32 && p->a.cols > SHUNT_CSR_SDDMM_EXACT)
+    return false;
+  if (p->a.cols > INT32_MAX) return false;
+  return p->c.index_type == SHUNT_I64 ||
+         (p->c.nnz <= INT32_MAX - 65536 && 32 * a <= (double)UINT32_MAX &&
+          (double)p->b.cols * b <= (double)UINT32_MAX);
+}
+
 size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
 shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, bool alike,
                                   const struct shunt_device *d, void *workspace,

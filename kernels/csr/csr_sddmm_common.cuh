@@ -36,6 +36,9 @@ template <> struct compute_of<double> {
 template <class R> struct compute_of<complex<R>> {
   using type = complex<R>;
 };
+template <> struct compute_of<int8_t> {
+  using type = int32_t; // exact, or wrapping
+};
 template <class T> using compute_t = typename compute_of<T>::type;
 
 // I is the index type, int32_t or int64_t.  Positions fit in it.
@@ -47,7 +50,8 @@ template <class I> struct pattern {
   I base;
 };
 
-// C.values and the scalars.  `wide`: 16-bit operands, 32-bit results.
+// C.values and the scalars.  `wide`: 16-bit operands and results in f32; or int8 ones, whose
+// scalars then are the bits of floats.
 template <class T> struct output {
   void *values;
   bool wide;
@@ -85,13 +89,20 @@ template <class T>
 __device__ __forceinline__ void store_value(const output<T> &out, const scale<T> &by,
                                             int64_t position, compute_t<T> dot)
 {
-  if constexpr (sizeof(T) == 2) {
-    if (out.wide) {
+  if constexpr (sizeof(T) == 1) {
+    if (out.wide)
+      store_as<float>(out.values, position, (float)dot, __int_as_float(by.alpha),
+                      __int_as_float(by.beta));
+    else
+      store_as<int32_t>(out.values, position, dot, by.alpha, by.beta);
+  } else if constexpr (sizeof(T) == 2) {
+    if (out.wide)
       store_as<float>(out.values, position, dot, by.alpha, by.beta);
-      return;
-    }
+    else
+      store_as<T>(out.values, position, dot, by.alpha, by.beta);
+  } else {
+    store_as<T>(out.values, position, dot, by.alpha, by.beta);
   }
-  store_as<T>(out.values, position, dot, by.alpha, by.beta);
 }
 
 // The sums of a team's entries, folded over its lanes, of which this is lane q; they turn as

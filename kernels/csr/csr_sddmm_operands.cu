@@ -1,5 +1,6 @@
 // csr_sddmm_operands.cu: see csr_sddmm_operands.cuh.
 #include "kernels/common/dense_copy.h"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_sddmm_operands.cuh"
 
 namespace shunt
@@ -104,6 +105,10 @@ shunt_status check_problem(const struct shunt_sddmm *p)
   // Positions may run a tile past the end before they are cut off.
   if (c->index_type == SHUNT_I32 && c->nnz > INT32_MAX - 65536) return SHUNT_E_UNSUPPORTED;
   switch (p->a.type) {
+  case SHUNT_I8:
+    if (c->value_type != SHUNT_I32 && c->value_type != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
+    if (p->compute == SHUNT_F32 && p->a.cols > SHUNT_CSR_SDDMM_EXACT) return SHUNT_E_UNSUPPORTED;
+    return p->compute == c->value_type ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
   case SHUNT_F16:
   case SHUNT_BF16:
     if (c->value_type != p->a.type && c->value_type != SHUNT_F32) return SHUNT_E_UNSUPPORTED;

@@ -11,6 +11,8 @@
 // that needs no copy is left as it is; `aligned` says so, and such calls take
 // kernels that load element by element.
 #pragma once
+#include <string.h>
+
 #include "kernels/common/device.h"
 #include "kernels/csr/csr_sddmm_common.cuh"
 
@@ -38,10 +40,23 @@ shunt_status make_operands(const struct shunt_sddmm *p, const struct shunt_devic
                            void *workspace, size_t workspace_bytes, shunt_stream stream,
                            operands *out);
 
+// alpha or beta as the kernels want it.
+template <class T> scalar_arg<compute_t<T>> scalar_for(const struct shunt_scalar &s, bool wide)
+{
+  if constexpr (sizeof(T) == 1)
+    if (wide) {
+      const scalar_arg<float> f = make_scalar_arg<float>(s);
+      scalar_arg<compute_t<T>> bits = {static_cast<const compute_t<T> *>(s.device), 0};
+      memcpy(&bits.host, &f.host, sizeof f.host);
+      return bits;
+    }
+  return make_scalar_arg<compute_t<T>>(s);
+}
+
 // The arguments of the kernels.
 template <class T, class I> args<T, I> make_args(const struct shunt_sddmm *p, const operands &o)
 {
-  using C = compute_t<T>;
+  const bool wide = p->c.value_type == SHUNT_F32;
   args<T, I> a;
   a.a = (const T *)o.a.values;
   a.b = (const T *)o.b.values;
@@ -50,8 +65,7 @@ template <class T, class I> args<T, I> make_args(const struct shunt_sddmm *p, co
   a.k = p->a.cols;
   a.c = pattern<I>{(const I *)p->c.row_offsets, (const I *)p->c.columns, p->c.rows, (I)p->c.nnz,
                    (I)p->c.base};
-  a.out = output<T>{p->c.values, p->c.value_type != p->a.type, make_scalar_arg<C>(p->alpha),
-                    make_scalar_arg<C>(p->beta)};
+  a.out = output<T>{p->c.values, wide, scalar_for<T>(p->alpha, wide), scalar_for<T>(p->beta, wide)};
   return a;
 }
 

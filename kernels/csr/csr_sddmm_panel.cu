@@ -303,6 +303,7 @@ shunt_status panel_with(const struct shunt_sddmm *p, const operands &o,
   case SHUNT_F64: return with_index<double>(p, o, how, room, stream);
   case SHUNT_C32: return with_index<complex<float>>(p, o, how, room, stream);
   case SHUNT_C64: return with_index<complex<double>>(p, o, how, room, stream);
+  case SHUNT_I8: return with_index<int8_t>(p, o, how, room, stream);
   default: return SHUNT_E_UNSUPPORTED;
   }
 }

@@ -100,8 +100,8 @@ template <class I> bool places_fit(const struct shunt_sddmm *p, const operands &
                             (double)WARP * (double)(o.a.ld / n) <= most);
 }
 
-// Not built for complex types, of which nobody measured it.
-template <class T> constexpr bool has_alike = type_id<T>::value < SHUNT_C32;
+// Not built for int8 and complex types, of which nobody measured it.
+template <class T> constexpr bool has_alike = type_id<T>::value <= SHUNT_F64;
 
 template <class T, class I, int N, int Chunks>
 shunt_status launch(const struct shunt_sddmm *p, const operands &o, bool alike,
@@ -130,7 +130,7 @@ shunt_status with_loads(const struct shunt_sddmm *p, const operands &o, bool ali
   // Rows shorter than a load need not begin at multiples of one.
   if (!o.aligned || p->a.cols < N) return launch<T, I, 1, 2>(p, o, alike, d, stream);
   // A second chunk would hold nothing: 0.85 of the time on scattered matrices in f16.
-  if constexpr (sizeof(T) == 2)
+  if constexpr (sizeof(T) <= 2)
     if (p->a.cols <= TEAM * N) return launch<T, I, N, 1>(p, o, alike, d, stream);
   return launch<T, I, N, CHUNKS>(p, o, alike, d, stream);
 }
@@ -156,6 +156,7 @@ shunt_status rows_with(const struct shunt_sddmm *p, const operands &o, bool alik
   case SHUNT_F64: return with_index<double>(p, o, alike, d, stream);
   case SHUNT_C32: return with_index<complex<float>>(p, o, alike, d, stream);
   case SHUNT_C64: return with_index<complex<double>>(p, o, alike, d, stream);
+  case SHUNT_I8: return with_index<int8_t>(p, o, alike, d, stream);
   default: return SHUNT_E_UNSUPPORTED;
   }
 }

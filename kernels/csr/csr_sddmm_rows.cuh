@@ -18,7 +18,7 @@
 // The order of additions depends on K alone: an entry's bits do not depend on the
 // batch that it falls into.
 #pragma once
-#include "kernels/csr/csr_sddmm_common.cuh"
+#include "kernels/csr/csr_sddmm_dot.cuh"
 
 namespace shunt
 {
@@ -30,8 +30,11 @@ constexpr int TEAMS = WARP / TEAM; // of a warp
 constexpr int ROUNDS = 8;          // entries of a team in a batch
 constexpr int BATCH = TEAMS * ROUNDS;
 
-// Chunks of a slab: what fills 32 registers with a row of A.
-template <class T, int N> constexpr int wide_slab = sizeof(T) == 2 && N > 1 ? 4 : 8;
+// Chunks of a slab: what fills 32 registers with a row of A; of int8 256 elements, as of two bytes.
+template <class T, int N>
+constexpr int wide_slab = N == 1 || sizeof(T) > 2 ? 8
+                          : sizeof(T) == 2        ? 4
+                                                  : 2;
 
 // N elements of a row; N is 1, or what makes 16 bytes.
 template <class T, int N> __device__ __forceinline__ vec<T, N> load_vec(const T *p)
@@ -76,36 +79,35 @@ template <class T, class I, int N, int Chunks> struct batch {
   }
 
   template <bool Full>
-  __device__ __forceinline__ void load_slab(C (&to)[Chunks][N], const T *row, int64_t k0,
+  __device__ __forceinline__ void load_slab(kept<T, N> (&to)[Chunks], const T *row, int64_t k0,
                                             int64_t whole) const
   {
 #pragma unroll
-    for (int c = 0; c < Chunks; c++) {
-      const vec<T, N> v = load_chunk<Full>(row, k0, whole, c);
-#pragma unroll
-      for (int e = 0; e < N; e++) to[c][e] = widen<C>(v.at[e]);
-    }
+    for (int c = 0; c < Chunks; c++) to[c] = kept<T, N>(load_chunk<Full>(row, k0, whole, c));
   }
 
   // sum += (slab of a) . (slab of the row at `row`)
   template <bool Full>
-  __device__ __forceinline__ C dot_slab(const C (&x)[Chunks][N], const T *row, int64_t k0,
+  __device__ __forceinline__ C dot_slab(const kept<T, N> (&x)[Chunks], const T *row, int64_t k0,
                                         int64_t whole, C sum) const
   {
     vec<T, N> v[Chunks];
 #pragma unroll
     for (int c = 0; c < Chunks; c++) v[c] = load_chunk<Full>(row, k0, whole, c);
 #pragma unroll
-    for (int c = 0; c < Chunks; c++)
-#pragma unroll
-      for (int e = 0; e < N; e++) sum = multiply_add(x[c][e], widen<C>(v[c].at[e]), sum);
+    for (int c = 0; c < Chunks; c++) sum = x[c].dot(v[c], sum);
     return sum;
   }
 
-  // The last K % N elements: one a lane (N <= TEAM).
+  // The last K % N elements: one a lane; of int8, N = 2 TEAM, two.
   __device__ __forceinline__ C dot_tail(const T *x, const T *y, int64_t whole, C sum) const
   {
-    return whole + q < k ? multiply_add(widen<C>(x[whole + q]), widen<C>(y[whole + q]), sum) : sum;
+#pragma unroll
+    for (int turn = 0; turn < N; turn += TEAM) {
+      const int64_t at = whole + turn + q;
+      if (at < k) sum = multiply_add(widen<C>(x[at]), widen<C>(y[at]), sum);
+    }
+    return sum;
   }
 
   // Which entry of the batch this lane's result belongs to.
@@ -128,7 +130,7 @@ template <class T, class I, int N, int Chunks> struct batch {
   __device__ __forceinline__ void add_slab(C (&sum)[ROUNDS], int64_t a_row, I b_column, int count,
                                            int64_t k0, int64_t whole) const
   {
-    C x[Chunks][N];
+    kept<T, N> x[Chunks];
     if (OneRow) load_slab<Full>(x, a + a_row * lda, k0, whole);
 #pragma unroll
     for (int first = 0; first < ROUNDS; first += BURST)

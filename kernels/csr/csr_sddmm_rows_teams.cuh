@@ -24,7 +24,7 @@
 // Roofline: K * size bytes from L1 for each entry, at 128 bytes a clock and multiprocessor;
 // where neighbouring rows share no columns, from L2: nnz * K * size / 8.5 TB/s.
 #pragma once
-#include "kernels/csr/csr_sddmm_common.cuh"
+#include "kernels/csr/csr_sddmm_dot.cuh"
 
 namespace shunt
 {
@@ -102,10 +102,7 @@ template <class T, class I, int N, int Team, int Chunks> struct team_batch {
   __device__ __forceinline__ static C add(const slab &x, const slab &y, C sum)
   {
 #pragma unroll
-    for (int c = 0; c < Chunks; c++)
-#pragma unroll
-      for (int e = 0; e < N; e++)
-        sum = multiply_add(widen<C>(x.at[c].at[e]), widen<C>(y.at[c].at[e]), sum);
+    for (int c = 0; c < Chunks; c++) sum = kept<T, N>(x.at[c]).dot(y.at[c], sum);
     return sum;
   }
 
@@ -155,7 +152,7 @@ template <class T, class I, int N, int Team, int Chunks> struct team_batch {
     }
   }
 
-  // The last K % N elements: one a lane (N <= 8; a team of 4 has two turns).
+  // The last K % N elements: one a lane and turn.
   __device__ __forceinline__ void add_tail(C (&sum)[ROUNDS], const T *a, const T *b, place a_line,
                                            const place (&b_line)[ROUNDS], int left) const
   {

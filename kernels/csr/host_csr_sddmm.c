@@ -3,11 +3,12 @@
      C.values[p] = round(alpha * sum over k of A(i, k) B(k, j) + beta * C.values[p])
 
    for every entry p = (i, j) of C; C.values[p] is not read when beta is 0.  A and B
-   in any order, the index base and both index types, all floating types and complex ones.
+   in any order, the index base and both index types, all floating types, complex ones and int8.
 
    Sums are kept in double whatever the type (in long double of complex ones), so this is also the
-   reference that kernels are measured against.  Entries are independent: with
-   OpenMP, threads take rows, and the result does not depend on their number.  */
+   reference that kernels are measured against.  Of int8 into int32 all wraps, as in the kernels.
+   Entries are independent: with OpenMP, threads take rows, and the result does not depend on their
+   number.  */
 #include "kernels/common/host_element.h"
 #include "kernels/csr/csr_kernels.h"
 
@@ -41,22 +42,32 @@ static shunt_pair dot_pair(const struct shunt_dense *a, int64_t i, const struct 
   return sum;
 }
 
-static int is_floating(shunt_type t)
+/* What products of type `a` into `c` are computed in; SHUNT_TYPE_COUNT: there is no such SDDMM. */
+static shunt_type compute_of(shunt_type a, shunt_type c)
 {
-  return t == SHUNT_F16 || t == SHUNT_BF16 || t == SHUNT_F32 || t == SHUNT_F64 ||
-         shunt_type_is_complex(t);
+  switch (a) {
+  case SHUNT_F16:
+  case SHUNT_BF16: return c == a || c == SHUNT_F32 ? SHUNT_F32 : SHUNT_TYPE_COUNT;
+  case SHUNT_F32:
+  case SHUNT_F64:
+  case SHUNT_C32:
+  case SHUNT_C64: return c == a ? a : SHUNT_TYPE_COUNT;
+  case SHUNT_I8: return c == SHUNT_I32 || c == SHUNT_F32 ? c : SHUNT_TYPE_COUNT;
+  default: return SHUNT_TYPE_COUNT;
+  }
 }
 
 static shunt_status check(const struct shunt_sddmm *p)
 {
   shunt_type a = p->a.type, c = p->c.value_type;
-  int halves = a == SHUNT_F16 || a == SHUNT_BF16;
+  const shunt_type compute = compute_of(a, c);
 
   if (p->a.rows != p->c.rows || p->b.cols != p->c.cols || p->a.cols != p->b.rows)
     return SHUNT_E_ARGUMENT;
-  if (!is_floating(a) || p->b.type != a) return SHUNT_E_UNSUPPORTED;
-  if (c != a && !(halves && c == SHUNT_F32)) return SHUNT_E_UNSUPPORTED;
-  if (p->compute != (halves ? SHUNT_F32 : a)) return SHUNT_E_UNSUPPORTED;
+  if (compute == SHUNT_TYPE_COUNT || p->b.type != a) return SHUNT_E_UNSUPPORTED;
+  if (p->compute != compute) return SHUNT_E_UNSUPPORTED;
+  if (a == SHUNT_I8 && c == SHUNT_F32 && p->a.cols > SHUNT_CSR_SDDMM_EXACT)
+    return SHUNT_E_UNSUPPORTED;
   if (p->c.index_type != SHUNT_I32 && p->c.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
   return SHUNT_OK;
 }
@@ -82,8 +93,11 @@ static void one_row(const struct shunt_sddmm *p, int64_t i, double alpha, double
       one_entry_of_pairs(p, i, j, at);
       continue;
     }
-    double result = alpha * dot(&p->a, i, &p->b, j);
-    if (beta != 0) result += beta * shunt_load(c->values, at, c->value_type);
+    const double sum = dot(&p->a, i, &p->b, j);
+    const double old = beta != 0 ? shunt_load(c->values, at, c->value_type) : 0;
+    double result = alpha * sum;
+    if (beta != 0) result += beta * old;
+    if (p->compute == SHUNT_I32) result = shunt_wrapped(alpha, sum, beta, old);
     shunt_store(c->values, at, c->value_type, result);
   }
 }

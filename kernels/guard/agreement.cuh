@@ -2,16 +2,17 @@
 // row, and share that work; for all kernels that prove that a packed copy of A still stands for A
 // (repair.cuh, proof_inside.cuh, kernels/dense/dense_spmm_wgmma.cuh and others).
 //
-// Each block arrives with its part of A's fingerprint and its alarms.  Who sees the sum complete
-// knows everything: C is repaired if the hashes are not the expected ones or an alarm is set.
+// Each block adds its part of A's fingerprint and its alarms to a sum.  A block that sees the
+// complete sum knows the outcome: C is repaired if the hashes are not the expected ones or an alarm
+// is set.
 //
-// Repairing is shared out in pieces of a few strips from a counter.  The block that came last
-// takes pieces until none is left.  `helpers` others wait for the sum, for a while, to help:
-// mostly they see within a microsecond that there is nothing to do.  A block that waited
-// in vain, because others were kept off the device, leaves.  When the table of words is full,
-// nothing can be agreed on: then every block computes its part of C unasked.
+// The repair is cut into pieces of a few strips, which blocks take from a counter.  The block that
+// came last takes pieces until none is left.  `helpers` other blocks wait for the sum for a while,
+// in order to help; mostly they see within a microsecond that there is nothing to do.  A block that
+// has waited in vain, because other blocks have not been scheduled, leaves.  When the table of
+// words is full there is no sum: then every block computes its part of C.
 //
-// In a block one thread, its speaker, agrees with the others:
+// In a block one thread, the speaker, does this for all:
 //
 //   ask_for_home    before the block hashes: its place in the table is on its way meanwhile
 //   agree           when all warps of the block have told what they found
@@ -58,9 +59,10 @@ __device__ __forceinline__ bool reports()
   return blockIdx.x == gridDim.x - 1;
 }
 
-// Where blocks agree while they still store: each tells that it has stored, and who repairs
-// waits for all.  Counted in the word of what is taken before the arrival, which such launches have
-// no other use for.  By the speaker, when the block's stores were ordered before it by a barrier.
+// Where blocks agree while they still store: each tells that it has stored, and a block that
+// repairs waits for all.  They are counted in the word of what is taken before the arrival
+// (words.cuh), which such launches do not use otherwise.  By the speaker, behind a barrier that
+// orders the block's stores before it.
 __device__ __forceinline__ void tell_stored(const word_place &place)
 {
   __threadfence();

@@ -130,6 +130,14 @@ static inline struct shunt_csr shunt_fp_values_of(const struct shunt_csr *a)
   return v;
 }
 
+/* a without its values: its fingerprint is that of a's pattern. */
+static inline struct shunt_csr shunt_fp_pattern_of(const struct shunt_csr *a)
+{
+  struct shunt_csr p = *a;
+  p.values = NULL;
+  return p;
+}
+
 /* The part that the arrays' bytes do not tell: sizes, types, base. */
 static inline struct shunt_fingerprint shunt_fp_seed(const struct shunt_csr *a)
 {

@@ -1,8 +1,8 @@
 // fingerprint_bulk.cuh: a block's part of a CSR matrix's fingerprint (fingerprint_parts.cuh) by few
 // warps, beside others that keep the multiprocessor busy.
 //
-// What a few warps can have under way in registers is too little, so the copy engine brings
-// tiles to shared memory, into a ring of a few slots that each warp has for itself:
+// The registers of a few warps hold too few loads at a time, so the copy engine brings tiles to
+// shared memory, into a ring of a few slots that each warp has for itself:
 //
 //   one lane   asks for a tile in each free slot               A -> slot, barrier
 //   all lanes  wait for two tiles, read their pieces, hash     slot -> registers

@@ -20,8 +20,8 @@
 // whole tile in flight, so four blocks keep 128 KB a multiprocessor in flight: four times what
 // the device's bandwidth times its latency asks for, and small matrices (17 MB on an H200) are read
 // in one go.  What is read is not needed again before the next call: it passes by L1 and is the
-// first that L2 gives up, before the operands of the product.  Small blocks, so that some find a
-// quarter of a multiprocessor's registers free beside a product, where half of them never are.
+// first that L2 gives up, before the operands of the product.  Blocks are small: beside a product a
+// quarter of a multiprocessor's registers may be free, but never half of them.
 #pragma once
 #include "kernels/common/device.h"
 #include "kernels/guard/fingerprint.h"

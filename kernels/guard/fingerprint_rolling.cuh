@@ -6,10 +6,10 @@
 //
 //   absorb piece 0 of each, load the next ones' piece 0, absorb 1, load 1, .. 7, close, again
 //
-// One tile for each of seven warps, or two for each of three, who otherwise wait for their own
-// arithmetic.  No shared memory, which the product has use for.  Rings there that the copy engine
-// fills, and L2 asked ahead, were slower: what is asked for early stands before what the product
-// waits for (tests/bench/guard.md).
+// One tile for each of seven warps, or two for each of three, which would else wait for their own
+// arithmetic.  No shared memory is taken, which the product needs.  Rings in shared memory that the
+// copy engine fills, and prefetches to L2, are slower: what they ask for early is served before
+// what the product waits for (tests/bench/guard.md).
 //
 // If an array begins 8 bytes off 16 (the columns that PyTorch makes, if the number of entries is
 // odd), all are read by 8 bytes: two loads a piece.  Tiles cut by an array's end, or not on 8

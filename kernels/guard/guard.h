@@ -81,8 +81,8 @@ struct shunt_guard {
 
 /* Repairs C = alpha A B + beta C behind the product.  One launch (kernels/guard/repair.cuh), no
    workspace.  f16, bf16 or f32 into the same or f32, compute f32; int8 into what is computed in,
-   i32 or f32; SHUNT_E_UNSUPPORTED for all else.  SHUNT_E_ARGUMENT: sets or key are missing or
-   misaligned, or sizes do not agree.  */
+   i32 or f32; c32 and c64 into themselves; SHUNT_E_UNSUPPORTED for all else.  SHUNT_E_ARGUMENT:
+   sets or key are missing or misaligned, or sizes do not agree.  */
 shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p, const struct shunt_guard *r,
                                      const struct shunt_device *d, shunt_stream stream);
 

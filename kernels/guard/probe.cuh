@@ -3,7 +3,7 @@
 //   C = D B,  D a sparse matrix written out with its zeros
 //
 // One nonfinite B(k, n) makes the whole column n of C nonfinite: where D(i, k) is 0 the
-// product 0 x B(k, n) is NaN, elsewhere it is NaN or Inf itself.  So one row of C, n
+// product 0 x B(k, n) is NaN (of complex elements in both parts), elsewhere it is NaN or Inf itself.  So one row of C, n
 // elements, tells whether B is finite, and B need not be read.  (C's first row may also
 // be nonfinite by its own right, by overflow say: then the probe raises a false alarm,
 // and a repair computes the same values again.)
@@ -32,14 +32,22 @@ inline probe_args make_probe(const struct shunt_dense *product)
   return p;
 }
 
-// All bits of the exponent set?
+__device__ __forceinline__ bool all_set(uint32_t word, uint32_t bits)
+{
+  return (word & bits) == bits;
+}
+// All bits of the exponent set?  Of complex elements, in either part.
 __device__ __forceinline__ bool nonfinite(const void *row, int64_t i, shunt_type type)
 {
   const uint16_t *half = static_cast<const uint16_t *>(row);
+  const uint32_t *word = static_cast<const uint32_t *>(row);
+  constexpr uint32_t single = 0x7f800000, twice = 0x7ff00000; // in the upper word
   switch (type) {
-  case SHUNT_F16: return (half[i] & 0x7c00) == 0x7c00;
-  case SHUNT_BF16: return (half[i] & 0x7f80) == 0x7f80;
-  default: return (static_cast<const uint32_t *>(row)[i] & 0x7f800000) == 0x7f800000;
+  case SHUNT_F16: return all_set(half[i], 0x7c00);
+  case SHUNT_BF16: return all_set(half[i], 0x7f80);
+  case SHUNT_C32: return all_set(word[2 * i], single) || all_set(word[2 * i + 1], single);
+  case SHUNT_C64: return all_set(word[4 * i + 1], twice) || all_set(word[4 * i + 3], twice);
+  default: return all_set(word[i], single);
   }
 }
 

@@ -8,16 +8,17 @@
 //                          time that C is stored they mostly know whether it stands
 //                          (agreement.cuh)
 //
-// A block has every so manieth of all pieces of work, so that all are at work at one time if they
-// have the device for themselves.  They need not be, as no block waits for others before it has
-// stored:
+// There are as many blocks as the device holds, and each takes its share of the pieces of work, so
+// that all run at one time if nothing else does.  They need not: no block waits for others before
+// it has stored.
 //
 //   block    hash, arrive ... sum complete?  stands:      leave
 //            multiply, store                 not known:   tell that C is stored, leave
 //                                            it changed:  tell, wait until all have told, repair
 //
-// The last to arrive knows always.  (A block for each piece was 0.9 us slower for two rounds of
-// them, 2.5 for four: those of the first rounds cannot know, and to tell takes a fence.)
+// The last to arrive always knows.  (A block for each piece of work is slower, by 0.9 us where they
+// make two rounds and by 2.5 where they make four: blocks of the first rounds leave before the sum
+// is complete, so each has to tell that it has stored, which takes a fence.)
 //
 // Nothing is probed: a sum that became NaN is computed again from A's entries as it is stored, and
 // integers have none.

@@ -5,10 +5,10 @@
 //   the last one    (and probes the product, reads `only_if`)               \- else leaves
 //
 // Each block takes a part of A's fingerprint (fingerprint_parts.cuh) and adds it to one sum
-// (words.cuh); the block with the highest number has no share, looks at the product's first row
-// and at the word only_if instead, and arrives with two alarm bits.  A block that sees the sum
-// complete knows everything: C is repaired if the hashes are not the expected ones or an alarm is
-// set.  By then nobody reads the product any more, so all of C may be written.
+// (words.cuh); the block with the highest number has no share, looks at the product's first row and
+// at the word only_if instead, and arrives with two alarm bits.  A block that sees the complete sum
+// knows the outcome: C is repaired if the hashes are not the expected ones or an alarm is set.  By
+// then nobody reads the product any more, so all of C may be written.
 //
 // How they agree and share the repair: agreement.cuh.
 //

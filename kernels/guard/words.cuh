@@ -16,7 +16,7 @@
 // between.  All other blocks wait as long as they like; none has to be resident for another to
 // get on, so whatever else runs on the device, nothing can lock up.
 //
-// Who puts the words back to zero.  A set of words has two turns, taken alternately:
+// Back to zero.  A set of words has two turns, which launches take alternately:
 //
 //   launch g     reads generation g, adds to sum[g % 2]
 //   its last     sum[(g + 1) % 2] = 0 for the next launch, generation = g + 1
@@ -27,13 +27,13 @@
 // all additions.  So every launch, and every replay of a captured one, begins with zero and leaves
 // zero for the next: no launch or memset before it is needed.
 //
-// Whose words.  Launches on different streams may run at once and must not add to the same set;
-// one after another they may.  What tells them apart is the address of the call's private workspace
-// (`key`): while one launch uses it no other may.  The words cannot stand in the
-// workspace itself, whose content is undefined: it could hold what a launch leaves
-// half-way, and nothing on the device could tell.  So a table of sets stands in memory that only
-// launches of this kind write, zero at first; the first block of the first launch with a key takes
-// a free set for it, for good:
+// Which set.  Launches on different streams may run at once and must not add to the same set;
+// launches one after another may.  What tells them apart is the address of the call's private
+// workspace (`key`): while one launch uses it no other may.  The words cannot stand in the
+// workspace itself, whose content is undefined: it could hold what a launch leaves half-way, and
+// nothing on the device could tell.  So a table of sets stands in memory that only launches of this
+// kind write, zero at first; the first block of the first launch with a key takes a free set for
+// it, for good:
 //
 //   table    | key, generation, sums | 0 | key, .. | key, .. | 0 | ..      open addressing,
 //              ^ home of key                                               nothing is removed
@@ -47,7 +47,7 @@
 // has not arrived yet, so the turn lasts.  A launch that takes nothing may count there the blocks
 // that have stored, after the arrival (agreement.cuh): the last of the next launch clears it.
 //
-// Relaxed atomics do: what the sum tells depends on no other memory.
+// Relaxed atomics suffice: what the sum tells depends on no other memory.
 #pragma once
 #include "kernels/guard/fingerprint.h"
 #include "kernels/ptx/gpu_scope.cuh"

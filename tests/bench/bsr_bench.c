@@ -1,11 +1,13 @@
 /* bsr_bench.c: times cusparseSpMM on random matrices in blocks, 4096 x 4096, as any program
    calls it: run it as it is, and preloaded.
 
-     bsr_bench [TYPES]      of hbsd: f16, bf16, f32, f64; all by default
+     bsr_bench [TYPES]      of hbsdi: f16, bf16, f32, f64, int8 into int32; hbsd by default
 
    One line a case: format, type, size of blocks, share of them, columns, and the microseconds of
-   a call, the median of 9 replays of a graph of 10 calls.  What is computed is
-   tests/gpu/blackbox/parity's to compare.  */
+   a call, the median of 9 replays of a graph of 10 calls; nan: cuSPARSE refuses it.  What is
+   computed is tests/gpu/blackbox/parity's to compare.  */
+#include <math.h>
+
 #include "tests/clients/common.h"
 
 enum { SIDE = 4096, CALLS = 10, REPLAYS = 9 };
@@ -25,9 +27,10 @@ struct matrix {
 static void *numbers(int64_t count, cudaDataType type)
 {
   const size_t bytes = (size_t)count * type_size(type), some = SIDE * type_size(type);
+  const double most = type == CUDA_R_8I ? 100 : 1;
   char *host = malloc(some), *device;
   CUDA_OK(cudaMalloc((void **)&device, bytes + some));
-  for (int i = 0; i < SIDE; i++) type_store(host, i, type, 2 * random_uniform(&rng) - 1);
+  for (int i = 0; i < SIDE; i++) type_store(host, i, type, most * (2 * random_uniform(&rng) - 1));
   for (size_t at = 0; at < bytes; at += some)
     CUDA_OK(cudaMemcpy(device + at, host, some, cudaMemcpyHostToDevice));
   free(host);
@@ -106,37 +109,62 @@ static double time_graph(cudaGraph_t graph)
   return 1000 * (double)ms[1 + REPLAYS / 2] / CALLS;
 }
 
-static double time_product(const struct matrix *m, cudaDataType type, int64_t n)
+/* alpha = 1 and beta = 0 of products of `type`. */
+struct scalars {
+  cudaDataType type;
+  float f[2];
+  double d[2];
+  int32_t i[2];
+};
+static struct scalars scalars_of(cudaDataType type)
 {
-  const int f64 = type == CUDA_R_64F;
-  const float one = 1, none = 0;
-  const double one_double = 1, none_double = 0;
-  const void *alpha = f64 ? (const void *)&one_double : &one;
-  const void *beta = f64 ? (const void *)&none_double : &none;
-  const cudaDataType compute = f64 ? CUDA_R_64F : CUDA_R_32F;
+  const cudaDataType of = type == CUDA_R_64F  ? CUDA_R_64F
+                          : type == CUDA_R_8I ? CUDA_R_32I
+                                              : CUDA_R_32F;
+  return (struct scalars){of, {1, 0}, {1, 0}, {1, 0}};
+}
+static const void *scalar(const struct scalars *s, int i)
+{
+  if (s->type == CUDA_R_64F) return &s->d[i];
+  return s->type == CUDA_R_32I ? (const void *)&s->i[i] : &s->f[i];
+}
+
+static double time_calls(const struct matrix *m, cusparseDnMatDescr_t b, cusparseDnMatDescr_t c,
+                         cudaDataType type)
+{
+  const struct scalars s = scalars_of(type);
   const cusparseOperation_t op = CUSPARSE_OPERATION_NON_TRANSPOSE;
-  void *b = numbers(SIDE * n, type), *c = numbers(SIDE * n, type), *buffer;
-  cusparseDnMatDescr_t db, dc;
   cudaGraph_t graph;
   size_t bytes;
-  SPARSE_OK(cusparseCreateDnMat(&db, SIDE, n, n, b, type, CUSPARSE_ORDER_ROW));
-  SPARSE_OK(cusparseCreateDnMat(&dc, SIDE, n, n, c, type, CUSPARSE_ORDER_ROW));
-  SPARSE_OK(cusparseSpMM_bufferSize(handle, op, op, alpha, m->descriptor, db, beta, dc, compute,
-                                    CUSPARSE_SPMM_ALG_DEFAULT, &bytes));
+  void *buffer;
+  if (cusparseSpMM_bufferSize(handle, op, op, scalar(&s, 0), m->descriptor, b, scalar(&s, 1), c,
+                              s.type, CUSPARSE_SPMM_ALG_DEFAULT, &bytes) != CUSPARSE_STATUS_SUCCESS)
+    return NAN;
   CUDA_OK(cudaMalloc(&buffer, bytes + 16));
   for (int i = 0; i < CALLS + 1; i++) {
     if (i == 1) CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    SPARSE_OK(cusparseSpMM(handle, op, op, alpha, m->descriptor, db, beta, dc, compute,
-                           CUSPARSE_SPMM_ALG_DEFAULT, buffer));
+    SPARSE_OK(cusparseSpMM(handle, op, op, scalar(&s, 0), m->descriptor, b, scalar(&s, 1), c,
+                           s.type, CUSPARSE_SPMM_ALG_DEFAULT, buffer));
   }
   CUDA_OK(cudaStreamEndCapture(stream, &graph));
   const double us = time_graph(graph);
   CUDA_OK(cudaGraphDestroy(graph));
+  CUDA_OK(cudaFree(buffer));
+  return us;
+}
+
+static double time_product(const struct matrix *m, cudaDataType type, int64_t n)
+{
+  const cudaDataType out = type == CUDA_R_8I ? CUDA_R_32I : type;
+  void *b = numbers(SIDE * n, type), *c = numbers(SIDE * n, out);
+  cusparseDnMatDescr_t db, dc;
+  SPARSE_OK(cusparseCreateDnMat(&db, SIDE, n, n, b, type, CUSPARSE_ORDER_ROW));
+  SPARSE_OK(cusparseCreateDnMat(&dc, SIDE, n, n, c, out, CUSPARSE_ORDER_ROW));
+  const double us = time_calls(m, db, dc, type);
   SPARSE_OK(cusparseDestroyDnMat(db));
   SPARSE_OK(cusparseDestroyDnMat(dc));
   CUDA_OK(cudaFree(b));
   CUDA_OK(cudaFree(c));
-  CUDA_OK(cudaFree(buffer));
   return us;
 }
 
@@ -171,6 +199,7 @@ int main(int argc, char **argv)
     time_type(*types == 'h'   ? CUDA_R_16F
               : *types == 'b' ? CUDA_R_16BF
               : *types == 's' ? CUDA_R_32F
+              : *types == 'i' ? CUDA_R_8I
                               : CUDA_R_64F);
   SPARSE_OK(cusparseDestroy(handle));
   return 0;

@@ -2,11 +2,12 @@
    GrB_mxm under Shunt's preload and by the original, in turns in one process.
 
      LD_PRELOAD=.../libshunt-graphblas.so graphblas_graphs [-t THREADS] [-u] [-r REPEATS]
-         [-o OUT.json] GRAPH ...
+         [-o OUT.json] [-p TEXT] GRAPH ...
 
    GRAPH is rmatN (2^N nodes, 16 edges each drawn, Graph500's parameters, made symmetric, seed 1),
    gridN (2^N nodes in a square, 4 neighbours), urandN (2^N nodes, 16 edges each) or a matrix file,
-   whose pattern is made symmetric; no loops.  -u: one thread, by the process' CPU time.
+   whose pattern is made symmetric; no loops.  -u: one thread, by the process' CPU time.  -p: only
+   products whose names have TEXT.
 
    A row for each product: medians, ms, and the quotient; the results must be equal.  */
 #define _GNU_SOURCE
@@ -191,6 +192,7 @@ static void row(const char *graph_name, const char *what, GrB_Type type, GrB_Sem
 {
   GrB_Matrix c, results[2];
   GrB_Index n, entries;
+  if (o.only && !strstr(what, o.only)) return;
   GRB_OK(GrB_Matrix_nrows(&n, mask));
   GRB_OK(GrB_Matrix_nvals(&entries, mask));
   GRB_OK(GrB_Matrix_new(&c, type, n, n));

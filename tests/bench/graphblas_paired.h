@@ -83,21 +83,24 @@ static inline struct paired_time paired_run(mxm_function original, const struct 
 }
 
 /* What the programs' options say: -t THREADS, -u (processor time, of one thread), -r REPEATS,
-   -o FILE for JSON.  False: they are wrong, or there is no original.  GraphBLAS is begun.  */
+   -o FILE for JSON, -p TEXT of the names of products.  False: they are wrong, or there is no
+   original.  GraphBLAS is begun.  */
 struct paired_options {
   mxm_function original;
   int threads, repeats;
-  FILE *json; /* NULL: none */
+  FILE *json;       /* NULL: none */
+  const char *only; /* NULL: all products */
 };
 
 static inline bool paired_begin(int argc, char **argv, struct paired_options *o)
 {
   int option;
-  while ((option = getopt(argc, argv, "t:ur:o:")) != -1) {
+  while ((option = getopt(argc, argv, "t:ur:o:p:")) != -1) {
     if (option == 't') o->threads = atoi(optarg);
     if (option == 'u') paired_clock = CLOCK_PROCESS_CPUTIME_ID, o->threads = 1;
     if (option == 'r') o->repeats = atoi(optarg);
     if (option == 'o') o->json = fopen(optarg, "w");
+    if (option == 'p') o->only = optarg;
     if (option == '?') return false;
   }
   if (o->repeats < 1 || o->repeats > 99) return false;

@@ -3,7 +3,7 @@
    in turns in one process, by the process' CPU time on one thread: the least of each, as medians of
    what both leave to the original differ by up to 1.5 where the machine does other work.
 
-     LD_PRELOAD=.../libshunt-graphblas.so graphblas_steps [-r REPEATS] [-a]
+     LD_PRELOAD=.../libshunt-graphblas.so graphblas_steps [-r REPEATS] [-a] [STEP ...]
 
    A row for each case whose quotient is below 1.1, with -a for all; then the geometric mean, the
    least and how many are below 0.9, of cases that the original takes 0.05 ms for at least.  Results
@@ -17,6 +17,7 @@
 static mxm_function original;
 static int repeats = 5, wrong, cases, slower;
 static bool all;
+static char **steps; /* NULL behind the last; none: all */
 static double logarithms, least = 1e9;
 
 static uint64_t random_state = 88172645463325252u;
@@ -77,8 +78,27 @@ struct shape {
   bool sums, pull, complement;
 };
 
+static void name_of(const struct shape *s, char *text, size_t room)
+{
+  snprintf(text, room,
+           "%4lu x %5lu, %2.0f a row, F %s %.3f, %s %s %.2f, %s, %s:", (unsigned long)s->rows,
+           (unsigned long)s->nodes, s->degree, s->form == GxB_SPARSE ? "sparse" : "bitmap",
+           s->share, s->complement ? "!P" : "S", s->mask_form == GxB_SPARSE ? "sparse" : "bitmap",
+           s->mask, s->pull ? "pull" : "push", s->sums ? "sums" : "bits");
+}
+
+static bool is_wanted(const char *name)
+{
+  for (char **step = steps; *step; step++)
+    if (!strncmp(name, *step, strlen(*step))) return true;
+  return !*steps;
+}
+
 static void measure(const struct shape *s, GrB_Matrix f, GrB_Matrix a, GrB_Matrix mask)
 {
+  char name[128];
+  name_of(s, name, sizeof name);
+  if (!is_wanted(name)) return;
   const GrB_Descriptor d = s->complement ? (s->pull ? GrB_DESC_RSCT1 : GrB_DESC_RSC)
                                          : (s->pull ? GrB_DESC_RST1 : GrB_DESC_RS);
   const GrB_Type type = s->sums ? GrB_FP64 : GrB_BOOL;
@@ -101,11 +121,7 @@ static void measure(const struct shape *s, GrB_Matrix f, GrB_Matrix a, GrB_Matri
     if (quotient < least) least = quotient;
   }
   if (all || !good || (quotient < 1.1 && theirs >= 0.05))
-    printf("%4lu x %5lu, %2.0f a row, F %s %.3f, %s %s %.2f, %s, %s: %8.3f %8.3f %5.2f%s\n",
-           (unsigned long)s->rows, (unsigned long)s->nodes, s->degree,
-           s->form == GxB_SPARSE ? "sparse" : "bitmap", s->share, s->complement ? "!P" : "S",
-           s->mask_form == GxB_SPARSE ? "sparse" : "bitmap", s->mask, s->pull ? "pull" : "push",
-           s->sums ? "sums" : "bits", theirs, ours, quotient, good ? "" : "  WRONG");
+    printf("%s %8.3f %8.3f %5.2f%s\n", name, theirs, ours, quotient, good ? "" : "  WRONG");
   fflush(stdout);
   wrong += !good;
   GrB_Matrix_free(&c);
@@ -154,6 +170,7 @@ int main(int argc, char **argv)
     if (option == 'a') all = true;
     if (option == '?') return 2;
   }
+  steps = argv + optind;
   if (repeats < 1 || repeats > 99) return 2;
   GRB_OK(GrB_init(GrB_NONBLOCKING));
   GRB_OK(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, 1));

@@ -29,7 +29,7 @@ PYTHON ?= python3
 SANITIZE ?= -fsanitize=address,alignment -fno-sanitize-recover=alignment
 ARCHIVE ?= $(B)/libemulated.a
 SEEDS ?= 1
-TEST_SECONDS ?= 1500
+TEST_SECONDS ?= 6000
 CXX_FLAGS = -std=c++17 -O1 -g1 $(SANITIZE) -ffp-contract=off -Wall -Wno-unknown-pragmas \
   -Wno-maybe-uninitialized -Wno-psabi -DSHUNT_EMULATED \
   -I$(here)/include -I$(here) -I$(B)/tree -I$(top)

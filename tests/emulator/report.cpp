@@ -77,11 +77,11 @@ void watch_threads()
   struct sigaction a = {};
   a.sa_handler = look_after;
   a.sa_flags = SA_RESTART;
-  sigaction(SIGALRM, &a, nullptr);
+  sigaction(SIGPROF, &a, nullptr);
   const char *patience = getenv("SHUNT_EMULATOR_SECONDS"); // of a thread that waits for nobody
   const long us = (patience ? atol(patience) : 30) * 1000000 / 6;
   const struct itimerval every = {{us / 1000000, us % 1000000}, {us / 1000000, us % 1000000}};
-  setitimer(ITIMER_REAL, &every, nullptr);
+  setitimer(ITIMER_PROF, &every, nullptr); // of the processor: the machine may be busy
 }
 
 void deadlock(const char *kind)

@@ -2,12 +2,12 @@
 # run.sh: the kernels' tests (tests/gpu) on the CPU, by the emulator; and the emulator's own.
 #
 #   CXX, CC, MAKE, PYTHON   compilers, GNU make, python3
-#   builddir       objects and programs go to builddir/emulated, and stay there (TMPDIR)
+#   builddir       objects and programs go to builddir/emulated, and stay there (build of this tree)
 #   SEEDS          the orders of threads and blocks that each test runs with ("1"; of one's own:
 #                  "1 2")
 #   TESTS          which of tests/gpu (all that can run here)
 #   JOBS           how many compile, and run, beside each other (as many as there are processors)
-#   TEST_SECONDS   of one run of one test, at most (1500)
+#   TEST_SECONDS   of one run of one test, at most (6000)
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
@@ -16,7 +16,7 @@ CXX=${CXX:-g++}
 CC=${CC:-gcc}
 MAKE=${MAKE:-make}
 PYTHON=${PYTHON:-python3}
-builddir=${builddir:-${TMPDIR:-/tmp}}
+builddir=${builddir:-$top/build}
 seeds=${SEEDS:-1}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -71,7 +71,7 @@ if ! make_all NAMES="test_emulator wrong_kernels" \
 fi
 
 # The kernels' tests are compiled and run while the emulator's own go on.
-make_all NAMES="$tests" SEEDS="$seeds" TEST_SECONDS="${TEST_SECONDS:-1500}" runs \
+make_all NAMES="$tests" SEEDS="$seeds" TEST_SECONDS="${TEST_SECONDS:-6000}" runs \
   >"$work/logs/build" 2>&1 &
 kernels=$!
 

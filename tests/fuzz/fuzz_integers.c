@@ -16,23 +16,9 @@
 
 #include "backend/shunt.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_bytes.h"
 
 enum { MOST_ROWS = 24, MOST_COLS = 50, MOST_IN_ROW = 12 };
-
-static const uint8_t *next;
-static size_t left;
-
-static int take(void)
-{
-  if (left == 0) return 0;
-  left--;
-  return *next++;
-}
-
-static int below(int n)
-{
-  return take() % n;
-}
 
 static void *room_for(size_t n)
 {

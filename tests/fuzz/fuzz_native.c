@@ -15,21 +15,7 @@
 #include "backend/shunt.h"
 #include "kernels/common/host_half.h"
 #include "tests/fuzz/fuzz.h"
-
-static const uint8_t *next;
-static size_t left;
-
-static int take(void)
-{
-  if (left == 0) return 0;
-  left--;
-  return *next++;
-}
-
-static int below(int n)
-{
-  return take() % n;
-}
+#include "tests/fuzz/fuzz_bytes.h"
 
 static void *room_for(size_t n)
 {

@@ -29,7 +29,9 @@ endif
 %C%_fuzz_readers_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_readers_LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_fuzz_report_SOURCES = %D%/replay.c %D%/fuzz_report.c %D%/fuzz_file.c \
+  backend/tool/report/report_calls.c backend/tool/report/report_figures.c \
   backend/tool/report/report_json.c backend/tool/report/report_page.c \
+  backend/tool/report/report_pieces.c backend/tool/report/report_sums.c \
   backend/tool/report/report_upkeep.c backend/tool/report/report_merge.c \
   backend/tool/report/report_ranks.c backend/tool/report/report_read.c \
   backend/tool/report/report_style.c \

@@ -36,6 +36,8 @@
 # solvers, bench, torture, ranks, large, dist, dist2, memory, calibrate, gained, and the first runs of
 # train and products of clients.
 #
+# Each program may take its limit of seconds, times PATIENCE (1).
+#
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
 # phase, and from bench bench.json; `report.py --join` makes one report of several runs.  The
 # output is short: one line a program, and the first findings of those that failed.
@@ -72,7 +74,7 @@ run() {
   local name=$1 limit=$2 begin end status line
   shift 2
   begin=$(date +%s.%N)
-  timeout -k 5 "$limit" "$@" >"$logs/$name.log" 2>&1 </dev/null
+  timeout -k 5 "$((limit * ${PATIENCE:-1}))" "$@" >"$logs/$name.log" 2>&1 </dev/null
   status=$?
   end=$(date +%s.%N)
   echo "$status $(awk "BEGIN { print $end - $begin }")" >"$logs/$name.status"
@@ -180,6 +182,8 @@ start_stale() {
   SHUNT_ROUTES=bundle,vector,dense changed stale-bundle 4000 6 --spmm -- 'route bundle >= 100'
   # Pruned weights, which dense would take at these widths.
   SHUNT_ROUTES=csr,sparse24 changed stale-sparse24 8000 7 --pruned -- 'route sparse24 >= 100'
+  # Products with a transpose, by the pattern that is kept of it.
+  SHUNT_ROUTES=csr changed stale-turned 8000 25 --turned -- 'route csr >= 2000'
   # Matrices in blocks, made, changed and destroyed.
   SHUNT_ROUTES=$every_route turn preloaded "stale-bsr$tag" 150 "$bin/stale_bsr" 5000 \
     $((1 + more)) -- 'route bsr >= 3000'
@@ -248,7 +252,7 @@ start_extend() {
   local bin=$build/tests/gpu/blackbox
   turn plain original-extend 60 "$bin/extend"
   turn preloaded not-extended 60 "$bin/extend"
-  SHUNT_EXTEND=1 turn preloaded extend 60 "$bin/extend" -- 'reason extended >= 30'
+  SHUNT_EXTEND=1 turn preloaded extend 60 "$bin/extend" -- 'reason extended >= 36'
 }
 
 extend() {

@@ -12,7 +12,7 @@ mkdir -p "$dest/.libs" "$dest/tests/gpu" "$dest/tests/clients" "$dest/tests/benc
 cp "$build"/.libs/libshunt-cusparse.so "$build"/.libs/libshunt-dlsym.so \
   "$build"/.libs/libshunt-graphblas.so "$build"/.libs/libshunt.so.0 "$dest/.libs/"
 cp "$build/shunt" "$dest/"
-for program in ablation_bench csrbin graphblas_gpu_bench graphblas_gpu_pins; do
+for program in ablation_bench csrbin graphblas_gpu_bench graphblas_gpu_pins graphblas_graphs; do
   cp "$build/tests/bench/$program" "$dest/tests/bench/" 2>/dev/null || true
 done
 (cd "$build" && find tests/gpu tests/clients -type f -perm -u+x) | while read -r program; do

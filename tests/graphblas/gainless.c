@@ -166,6 +166,24 @@ static bool triangle(const struct products *subject, const struct products *orig
   return good;
 }
 
+/* The same of a mesh of triangles, whose rows have 3 entries that meet. */
+static bool mesh(const struct products *subject, const struct products *original, bool taken)
+{
+  const GrB_Index side = 128, n = side * side;
+  GrB_Matrix l = NULL;
+  GrB_Matrix_new(&l, GrB_BOOL, n, n);
+  for (GrB_Index i = side + 1; i < n; i++) {
+    GrB_Matrix_setElement_BOOL(l, true, i, i - 1);
+    GrB_Matrix_setElement_BOOL(l, true, i, i - side);
+    GrB_Matrix_setElement_BOOL(l, true, i, i - side - 1);
+  }
+  GrB_Matrix_wait(l, GrB_MATERIALIZE);
+  const bool good =
+      both_ways(subject, original, GrB_INT64, GxB_PLUS_PAIR_INT64, l, l, l, GrB_DESC_S, taken);
+  GrB_Matrix_free(&l);
+  return good;
+}
+
 /* A step of 64 searches: F<!P> = F A, with `entries` in a row of F. */
 static bool steps(const struct products *subject, const struct products *original, int entries,
                   bool taken)
@@ -175,6 +193,21 @@ static bool steps(const struct products *subject, const struct products *origina
   GrB_Matrix p = make_dense(m, n, GxB_BITMAP, 2);
   const bool good =
       both_ways(subject, original, GrB_BOOL, GxB_ANY_PAIR_BOOL, p, f, a, GrB_DESC_RSC, taken);
+  GrB_Matrix_free(&f);
+  GrB_Matrix_free(&a);
+  GrB_Matrix_free(&p);
+  return good;
+}
+
+/* A search by a sparse F along A', which GraphBLAS does not pull. */
+static bool pulled(const struct products *subject, const struct products *original, int entries,
+                   GrB_Descriptor descriptor, bool taken)
+{
+  const GrB_Index m = 64, n = 4000;
+  GrB_Matrix f = make_sparse(m, n, entries), a = make_sparse(n, n, 16);
+  GrB_Matrix p = make_dense(m, n, GxB_SPARSE, 4);
+  const bool good =
+      both_ways(subject, original, GrB_BOOL, GxB_ANY_PAIR_BOOL, p, f, a, descriptor, taken);
   GrB_Matrix_free(&f);
   GrB_Matrix_free(&a);
   GrB_Matrix_free(&p);
@@ -264,9 +297,13 @@ int main(void)
       triangle(&subject, &original, GrB_MAX_MIN_SEMIRING_UINT32, GrB_UINT32, 60, false),
       triangle(&subject, &original, GrB_MIN_PLUS_SEMIRING_UINT32, GrB_UINT32, 60, preloaded),
       triangle(&subject, &original, GrB_MIN_PLUS_SEMIRING_UINT32, GrB_UINT32, 4, false),
+      mesh(&subject, &original, preloaded),
       steps(&subject, &original, 200, preloaded),
       steps(&subject, &original, 1, false),
       uneven(&subject, &original, preloaded),
+      pulled(&subject, &original, 200, GrB_DESC_RSCT1, preloaded),
+      pulled(&subject, &original, 200, GrB_DESC_RST1, preloaded),
+      pulled(&subject, &original, 1, GrB_DESC_RSCT1, false),
       whole(&subject, &original, GxB_SPARSE, preloaded),
       whole(&subject, &original, GxB_BITMAP, preloaded)};
   const int more = (int)(sizeof others / sizeof *others);
@@ -278,9 +315,13 @@ int main(void)
       "C<L> = L L by MAX_MIN is passed through",
       "C<L> = L L by MIN_PLUS of UINT32 is taken, and as the original's",
       "C<L> = L L of short rows is passed through",
+      "C<L> = L L of short rows that meet is taken, and as the original's",
       "a step of searches is taken, and as the original's",
       "a step that hardly begins is passed through",
       "a step of searches of which one stands at a third of the nodes is taken",
+      "a step by a sparse F along A' under a complement is taken",
+      "and under a mask of few",
+      "one that hardly begins is passed through",
       "all of T is added to a sparse C",
       "and to a bitmap"};
   for (int i = 0; i < more; i++) {

@@ -82,7 +82,7 @@ loops() {
   done
   for test in masked frontier sddmm; do
     wrap=
-    [ $test != frontier ] || wrap=-Wl,--wrap=malloc,--wrap=calloc,--wrap=free
+    [ $test != frontier ] || wrap=-Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc,--wrap=free
     compile $test.o tests/unit/semiring/test_semiring_$test.c -O2 || return 1
     ${CC:-cc} -fsanitize=thread $wrap -o "$work/loops/test_semiring_$test" "$work/loops/$test.o" \
       "$work/loops"/kernels/*.o "$work/loops/omp.o" -lm -lpthread || return 1

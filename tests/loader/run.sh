@@ -119,7 +119,8 @@ row() {
   shift 2
   check "$level, $entry_name: $name" env LD_PRELOAD="$preloads" "$@"
 }
-limited="timeout 60"
+# Of a program that hangs: others take less than a second, and on a busy machine many.
+limited="timeout 600"
 
 # With $entry preloaded: of the stand-in it is known whether calls passed it (ENTRY=yes).
 matrix() {

@@ -5,8 +5,8 @@
 
    The bar: the least time of the processor with it is less than US above the least without.  That
    of the processor, and the least, since a machine that does other work as well adds to the
-   clock's.  US is meant for a machine that starts PROGRAM alone in BARE us; where that takes longer,
-   as it does while the neighbours use the caches, the bar grows with it.  */
+   clock's.  US is meant for a machine that starts PROGRAM alone in BARE us; where that takes
+   longer, as it does while the neighbours use the caches, the bar grows with it.  */
 #define _DEFAULT_SOURCE
 #include <spawn.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@ check_PROGRAMS = \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
   %D%/csr/test_csr_host_sddmm %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr \
   %D%/dcsr/test_dcsr_hardware_model %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin \
-  %D%/graphblas/test_arenas \
+  %D%/graphblas/test_arenas %D%/graphblas/test_masked_seconds \
   %D%/native/test_native %D%/native/test_native_integers %D%/native/test_native_integers_rows \
   %D%/native/test_native_refused %D%/options/test_options \
   %D%/plan/test_log_python %D%/plan/test_timeline \
@@ -77,6 +77,10 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
   backend/plan/fault.c
 %C%_graphblas_test_arenas_CFLAGS = $(AM_CFLAGS)
 %C%_graphblas_test_arenas_LDADD =
+%C%_graphblas_test_masked_seconds_SOURCES = %D%/graphblas/test_masked_seconds.c \
+  backend/graphblas/gpu/cost.c backend/graphblas/gpu/masked/masked_seconds.c
+%C%_graphblas_test_masked_seconds_CFLAGS = $(AM_CFLAGS)
+%C%_graphblas_test_masked_seconds_LDADD =
 %C%_plan_test_timeline_SOURCES = %D%/plan/test_timeline.c backend/log/log_timeline.c
 %C%_plan_test_timeline_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_timeline_LDADD =
@@ -90,7 +94,7 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_semiring_test_semiring_bundles_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_frontier_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_frontier_LDFLAGS = \
-  -Wl,--wrap=malloc,--wrap=calloc,--wrap=free
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc,--wrap=free
 %C%_semiring_test_semiring_masked_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_masked_reads_SOURCES = %D%/semiring/test_semiring_masked_reads.c \
   tests/graphblas/instructions.c

@@ -77,15 +77,24 @@ bool grb_frontier_fits(const struct grb_product *p)
          !p->mask.by_column && p->mask.form != GRB_FULL && p->b.form == GRB_SPARSE && types_fit(p);
 }
 
+/* Is ours slower even if nothing is read?  By a sparse F GraphBLAS does not pull: what it takes does
+   not depend on what would be read.  */
+static bool is_hopeless(const struct shunt_frontier *x)
+{
+  const struct shunt_frontier_reads nothing = {0, 0, 0};
+  if (!x->a.by_column || x->f.dense) return false;
+  const struct grb_frontier_cost cost = grb_frontier_cost(x, (double)x->f.sparse.nnz, nothing);
+  return cost.original < cost.host;
+}
+
 static struct shunt_outcome choose(struct grb_product *p)
 {
   SHUNT_DECLINE_IF(!grb_operand_read(p->library, &p->mask), SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(p->mask.by_column || p->mask.form == GRB_FULL, SHUNT_R_MASK);
   const struct shunt_frontier x = product(p);
-  /* A sparse frontier is not looked up, so GraphBLAS does not pull by it either. */
-  SHUNT_DECLINE_IF(x.a.by_column && !x.f.dense && !grb_engine_forced(), SHUNT_R_SLOWER);
+  SHUNT_DECLINE_IF(is_hopeless(&x) && !grb_engine_forced(), SHUNT_R_SLOWER);
   const struct shunt_frontier_reads reads = shunt_frontier_reads(&x);
-  const struct grb_frontier_cost cost = grb_frontier_cost(&x, reads);
+  const struct grb_frontier_cost cost = grb_frontier_cost(&x, (double)p->a.nnz, reads);
   p->work = (int64_t)reads.single;
   p->gain = grb_gain_frontier(cost.original, cost.host);
   if (grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);

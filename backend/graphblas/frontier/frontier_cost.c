@@ -19,13 +19,15 @@ static double places(const struct shunt_frontier *x)
   return (double)x->rows * (double)x->a.cols;
 }
 
-static double pulled_by_original(const struct shunt_frontier *x, double single)
+/* A share of places, at most all. */
+static double share(double some, double all)
 {
-  const double each = x->sums ? 3 : 0.35;
-  if (!x->f.dense) return 2 * single;
-  if (x->m.dense) return each * single + (x->sums ? 6 : 3) * places(x);
-  if (x->complement) return (x->sums ? 8 : 4) * places(x);
-  return (x->sums ? 3 : 0.1) * single + (x->sums ? 1.8 : 0.4) * places(x) + 11 * mask_entries(x);
+  return some < all ? some / all : 1;
+}
+
+static double mask_share(const struct shunt_frontier *x)
+{
+  return share(mask_entries(x), places(x));
 }
 
 static double pushed_by_original(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
@@ -40,7 +42,41 @@ static double pushed_by_original(const struct shunt_frontier *x, struct shunt_fr
     const bool copied = 25 * single > places(x) && 6 * reads.row > (double)x->a.cols;
     return copied ? 4 * single + 6.5 * places(x) : 8 * single;
   }
-  return (3.5 + (x->complement ? 8 : 1.5) * hashed) * single + (x->complement ? 2 : 1.2) * mask;
+  if (x->complement) return (3.5 + 8 * hashed) * single + 2 * mask;
+  return (3.5 + 10 * mask_share(x) + 1.5 * hashed) * single + 1.2 * mask;
+}
+
+/* A sparse F is not looked up: under a sparse mask each pair of rows is merged, else A is transposed
+   first and pushed.  Of pairs it is what dot products of ours take (masked_cost.c), a half to a
+   tenth of GraphBLAS'.  */
+static double unlooked_by_original(const struct shunt_frontier *x)
+{
+  const double entries = (double)x->a.nnz, mean = entries / (double)x->a.rows;
+  const double line = (double)x->f.sparse.nnz / (double)x->rows;
+  const double column = entries / (double)x->a.cols, shorter = line < column ? line : column;
+  const double terms = (double)x->f.sparse.nnz * mean;
+  if (!x->complement) return x->m.dense ? 0 : (15 + shorter) * mask_entries(x);
+  return 3 * entries +
+         pushed_by_original(x, (struct shunt_frontier_reads){.single = terms, .row = line * mean});
+}
+
+/* Under the complement of a sparse mask, by a bitmap F: booleans end at the first that is there.  How
+   long a lookup takes depends on how well it is foretold.  */
+static double open_to_original(const struct shunt_frontier *x, double f_entries, double single)
+{
+  const double there = share(f_entries, (double)x->rows * (double)x->a.rows);
+  const double lookup = 1 + 9 * there * (1 - there);
+  if (!x->sums) return 4 * places(x);
+  return 5 * places(x) + lookup * (1 - mask_share(x)) * single;
+}
+
+static double pulled_by_original(const struct shunt_frontier *x, double f_entries, double single)
+{
+  const double each = x->sums ? 3 : 0.35;
+  if (!x->f.dense) return unlooked_by_original(x);
+  if (x->m.dense) return each * single + (x->sums ? 6 : 3) * places(x);
+  if (x->complement) return open_to_original(x, f_entries, single);
+  return (x->sums ? 3 : 0.1) * single + (x->sums ? 1.8 : 0.4) * places(x) + 11 * mask_entries(x);
 }
 
 /* Of groups that threads share: pushed sums are looked up by each of them, with its range of
@@ -51,24 +87,42 @@ static double shared(const struct shunt_frontier *x, int64_t groups, int threads
   return x->a.by_column || threads == 1 ? 0 : each * (double)(groups % threads) * nodes;
 }
 
-static double by_host(const struct shunt_frontier *x, double grouped, int threads)
+/* For an entry of A that a group reads: pushed bits by how many nodes the caches hold, pushed sums by
+   how many of them pass.  */
+static double read_by_host(const struct shunt_frontier *x)
+{
+  const double close = 16384; /* nodes */
+  if (x->a.by_column) return x->sums ? 2.9 : 1.5;
+  if (!x->sums) return 1.2 + 1.5 * share((double)x->a.cols, close);
+  return x->complement ? 5.4 : 1.8 + 3.6 * share(8 * mask_share(x), 1);
+}
+
+/* Sums of a sparse T are collected. */
+static double collected_by_host(const struct shunt_frontier *x, double single)
+{
+  const double met = share(single, single + places(x));
+  return x->sums && !x->complement && !x->f.dense ? 8 * met * mask_entries(x) : 0;
+}
+
+static double by_host(const struct shunt_frontier *x, struct shunt_frontier_reads reads,
+                      int threads)
 {
   const double nodes = (double)(x->a.rows + x->a.cols);
   const int64_t width = x->sums ? 8 : 64, groups = (x->rows + width - 1) / width;
-  const double read = x->sums ? (x->a.by_column ? 2.9 : 5.4) : (x->a.by_column ? 1.5 : 2.7);
   const bool lines = x->sums && x->f.dense && x->a.by_column; /* F and T are turned, all of them */
   const double group = lines ? 8 : 5, row = lines ? 0.9 : x->sums ? 0.3 : 0.2;
-  const double all = read * grouped + group * (double)groups * nodes +
-                     row * (double)x->rows * nodes + 1.5 * mask_entries(x);
+  const double all = read_by_host(x) * reads.grouped + group * (double)groups * nodes +
+                     row * (double)x->rows * nodes + 1.5 * mask_entries(x) +
+                     collected_by_host(x, reads.single);
   return all / threads + shared(x, groups, threads);
 }
 
-struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x,
+struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x, double f_entries,
                                            struct shunt_frontier_reads reads)
 {
-  const double one =
-      x->a.by_column ? pulled_by_original(x, reads.single) : pushed_by_original(x, reads);
+  const double one = x->a.by_column ? pulled_by_original(x, f_entries, reads.single)
+                                    : pushed_by_original(x, reads);
   const int threads = shunt_frontier_threads(x);
   return (struct grb_frontier_cost){one / (x->threads > 1 ? x->threads : 1),
-                                    by_host(x, reads.grouped, threads)};
+                                    by_host(x, reads, threads)};
 }

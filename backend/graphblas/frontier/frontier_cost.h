@@ -7,7 +7,7 @@
 struct grb_frontier_cost {
   double original, host; /* nanoseconds */
 };
-struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x,
+struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x, double f_entries,
                                            struct shunt_frontier_reads reads);
 
 #endif

@@ -36,6 +36,9 @@ void grb_gpu_budget_begin(struct grb_gpu_device *d)
   while (d->taken > d->limit && (oldest = grb_gpu_resident_oldest(&d->residents)))
     grb_gpu_let_go(d, oldest);
   if (b->announced <= d->limit) return;
+  /* The pool gives back only what the host has seen end (backend/plan/packed.c).  Products wait
+     anyway. */
+  if (SHUNT_CUDA(cudaStreamSynchronize(d->compute)) != SHUNT_OK) return;
   SHUNT_CUDA(cudaMemPoolTrimTo(d->pool, (size_t)(d->taken > 0 ? d->taken : 0)));
   announce(d);
 }

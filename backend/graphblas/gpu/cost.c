@@ -38,9 +38,19 @@ static double threads_of(const struct shunt_host_spmm *p)
   return p->threads > 1 ? p->threads : 1;
 }
 
+double grb_gpu_copy_rate(int threads)
+{
+  return least(COPY_PER_THREAD * (threads > 1 ? threads : 1), COPY_MOST);
+}
+
 static double copy_rate(const struct shunt_host_spmm *p)
 {
-  return least(COPY_PER_THREAD * threads_of(p), COPY_MOST);
+  return grb_gpu_copy_rate(p->threads);
+}
+
+double grb_gpu_transpose_seconds(int64_t entries, int threads)
+{
+  return TRANSPOSE * (double)entries / (threads > 1 ? threads : 1);
 }
 
 static double work(const struct shunt_host_spmm *p)
@@ -62,7 +72,7 @@ double grb_gpu_upload_seconds(const struct shunt_host_spmm *p, const struct grb_
 {
   double size = (double)shunt_type_size(p->semiring.type), entries = (double)p->s.nnz;
   double bytes = entries * (4 + size) + 4.0 * (double)p->s.rows;
-  double sorted = p->s.by_column ? TRANSPOSE * entries / threads_of(p) : 0;
+  double sorted = p->s.by_column ? grb_gpu_transpose_seconds(p->s.nnz, p->threads) : 0;
   return sorted + most(bytes / r->up, devices * bytes / copy_rate(p));
 }
 

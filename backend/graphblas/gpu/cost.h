@@ -14,6 +14,11 @@ struct grb_gpu_rates {
 /* An H200 on PCIe 5, taken for granted until a device has been measured. */
 struct grb_gpu_rates grb_gpu_usual_rates(void);
 
+/* Bytes per second between the program's memory and pinned memory. */
+double grb_gpu_copy_rate(int threads);
+/* Rows from columns, on the host. */
+double grb_gpu_transpose_seconds(int64_t entries, int threads);
+
 double grb_gpu_host_seconds(const struct shunt_host_spmm *p);
 /* Bringing S to one device. */
 double grb_gpu_upload_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,

@@ -229,6 +229,35 @@ void grb_gpu_let_go(struct grb_gpu_device *d, struct grb_gpu_resident *e)
   memset(e, 0, sizeof *e);
 }
 
+struct grb_gpu_resident *grb_gpu_prove(struct grb_gpu_device *d, struct grb_gpu_resident *e,
+                                       uint64_t hash)
+{
+  if (e->hash != hash) {
+    grb_gpu_let_go(d, e);
+    return NULL;
+  }
+  e->held = true;
+  grb_gpu_resident_touch(&d->residents, e);
+  return e;
+}
+
+bool grb_gpu_keep(struct grb_gpu_device *d, struct grb_gpu_resident what,
+                  const struct grb_gpu_key *key, uint64_t hash)
+{
+  struct grb_gpu_resident *e = grb_gpu_resident_unused(&d->residents), *old;
+  if (!e && (old = grb_gpu_resident_oldest(&d->residents))) {
+    grb_gpu_let_go(d, old);
+    e = old;
+  }
+  if (!e) return false;
+  *e = what;
+  e->used = true;
+  e->key = *key;
+  e->hash = hash;
+  grb_gpu_resident_touch(&d->residents, e);
+  return true;
+}
+
 shunt_status grb_gpu_allocate(struct grb_gpu_device *d, int64_t bytes, void **out)
 {
   struct grb_gpu_resident *oldest;

@@ -71,6 +71,12 @@ shunt_status grb_gpu_events(struct grb_gpu_device *d, int count);
    is let go, the least recently used first, until the limit allows it.  The device is entered.  */
 shunt_status grb_gpu_allocate(struct grb_gpu_device *d, int64_t bytes, void **out);
 void grb_gpu_release(struct grb_gpu_device *d, void *memory, int64_t bytes);
+/* Holds `e` if its hash says that it is fresh, else lets go of it: NULL.  The device is entered. */
+struct grb_gpu_resident *grb_gpu_prove(struct grb_gpu_device *d, struct grb_gpu_resident *e,
+                                       uint64_t hash);
+/* The memory of `what` stays under this key; false: there is no place.  The device is entered. */
+bool grb_gpu_keep(struct grb_gpu_device *d, struct grb_gpu_resident what,
+                  const struct grb_gpu_key *key, uint64_t hash);
 /* Lets go of an entry.  The device is entered. */
 void grb_gpu_let_go(struct grb_gpu_device *d, struct grb_gpu_resident *e);
 

@@ -5,6 +5,7 @@
 
 #include "backend/graphblas/gpu/gpu_product.h"
 #include "backend/graphblas/gpu/gpu_semiring.h"
+#include "backend/graphblas/gpu/hold.h"
 #include "backend/graphblas/gpu/pins.h"
 #include "backend/graphblas/gpu/placement.h"
 #include "backend/options/options.h"
@@ -73,18 +74,29 @@ static bool start(void)
   return atomic_load(&state) == READY;
 }
 
+bool grb_gpu_ask(grb_gpu_question worth, const void *context)
+{
+  if (atomic_load(&state) == NONE) return false;
+  pthread_mutex_lock(&residents_lock);
+  const int at = atomic_load(&state);
+  const bool asked = at == READY || at == UNTRIED;
+  const bool now = asked && worth(&placement, &devices, at == READY, context);
+  pthread_mutex_unlock(&residents_lock);
+  return now && (at == READY || start());
+}
+
+static bool worth_spmm(struct grb_gpu_placement *l, struct grb_gpu_devices *d, bool started,
+                       const void *view)
+{
+  return started ? grb_gpu_worth_product(l, view, d) : grb_gpu_worth_start(l, view, d);
+}
+
 bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
                   const struct grb_identity *dense, const struct grb_identity *out)
 {
   if (!grb_gpu_may_gain(p) || atomic_load(&state) == NONE) return false;
   struct grb_gpu_view v = grb_gpu_view_make(p, sparse, dense, out);
-  pthread_mutex_lock(&residents_lock);
-  const int at = atomic_load(&state);
-  bool now = false;
-  if (at == READY) now = grb_gpu_worth_product(&placement, &v, &devices);
-  if (at == UNTRIED) now = grb_gpu_worth_start(&placement, &v, &devices);
-  pthread_mutex_unlock(&residents_lock);
-  return now && (at == READY || start());
+  return grb_gpu_ask(worth_spmm, &v);
 }
 
 /* What the devices may take, before a product and after it. */
@@ -101,12 +113,51 @@ static void each_budget(int count, void (*act)(struct grb_gpu_device *))
   pthread_mutex_unlock(&residents_lock);
 }
 
+/* Started, if it can be. */
+static bool ready(void)
+{
+  return atomic_load(&state) == READY || (atomic_load(&state) != NONE && start());
+}
+
+/* After a product: the device may be gone for good (reset, or broken). */
+static void count_failures(shunt_status s)
+{
+  failures = s == SHUNT_E_CUDA ? failures + 1 : s == SHUNT_OK ? 0 : failures;
+  if (failures >= 3) set_state(NONE);
+}
+
+struct grb_gpu_devices *grb_gpu_hold(void)
+{
+  if (!ready()) return NULL;
+  pthread_mutex_lock(&engine);
+  each_budget(1, grb_gpu_budget_begin);
+  return &devices;
+}
+
+void grb_gpu_give(shunt_status s)
+{
+  each_budget(1, grb_gpu_budget_end);
+  count_failures(s);
+  pthread_mutex_unlock(&engine);
+}
+
+struct grb_gpu_counts *grb_gpu_held_counts(void)
+{
+  return &counts;
+}
+
+void grb_gpu_lock_residents(bool lock)
+{
+  if (lock)
+    pthread_mutex_lock(&residents_lock);
+  else
+    pthread_mutex_unlock(&residents_lock);
+}
+
 shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
                           const struct grb_identity *dense, const struct grb_identity *out)
 {
-  if (!grb_gpu_built(p) || atomic_load(&state) == NONE ||
-      (atomic_load(&state) != READY && !start()))
-    return SHUNT_E_UNSUPPORTED;
+  if (!grb_gpu_built(p) || !ready()) return SHUNT_E_UNSUPPORTED;
   struct grb_gpu_view v = grb_gpu_view_make(p, sparse, dense, out);
   pthread_mutex_lock(&engine);
   pthread_mutex_lock(&residents_lock);
@@ -120,9 +171,7 @@ shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_iden
   shunt_status s = grb_gpu_product(&v, &devices, count, &residents_lock, &counts);
   each_budget(count, grb_gpu_budget_end);
   counts.products += s == SHUNT_OK;
-  failures = s == SHUNT_E_CUDA ? failures + 1 : s == SHUNT_OK ? 0 : failures;
-  /* The device may be gone for good (reset, or broken). */
-  if (failures >= 3) set_state(NONE);
+  count_failures(s);
   pthread_mutex_unlock(&engine);
   return s;
 }

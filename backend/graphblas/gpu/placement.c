@@ -10,8 +10,6 @@
 enum { LEAST_WORK = 4000000 };
 /* Seconds: what the start of CUDA takes. */
 #define START 0.4
-/* A GPU has to be better by so much, since the estimates are not exact. */
-#define MARGIN 1.3
 
 bool grb_gpu_may_gain(const struct shunt_host_spmm *p)
 {
@@ -43,7 +41,7 @@ struct grb_gpu_estimate grb_gpu_estimate(const struct grb_gpu_view *v,
     struct grb_gpu_estimate e = {n, missing ? grb_gpu_upload_seconds(v->p, rates, missing) : 0,
                                  grb_gpu_stream_seconds(v->p, rates, b_resident, n)};
     /* Each has narrower parts of the rows, and all share the host's memory. */
-    if (n > 1 && MARGIN * (e.upload + e.stream) > best.upload + best.stream) continue;
+    if (n > 1 && GRB_GPU_MARGIN * (e.upload + e.stream) > best.upload + best.stream) continue;
     /* A device that is not open yet costs a second start. */
     if (n > 1 && n > devices->count && e.upload + e.stream + START > best.upload + best.stream)
       continue;
@@ -83,14 +81,19 @@ static bool fits(const struct shunt_host_spmm *p, const struct grb_gpu_devices *
   return limit < 0 || least_bytes(p) <= limit;
 }
 
+bool grb_gpu_start_pays(struct grb_gpu_placement *l, double gain)
+{
+  return gain > 0 && (l->gain_so_far += gain) > START;
+}
+
 bool grb_gpu_worth_start(struct grb_gpu_placement *l, const struct grb_gpu_view *v,
                          struct grb_gpu_devices *devices)
 {
   if (!fits(v->p, devices)) return false;
   l->rates = grb_gpu_usual_rates();
   struct grb_gpu_estimate e = grb_gpu_estimate(v, devices, &l->rates);
-  double gain = grb_gpu_host_seconds(v->p) - MARGIN * e.stream;
-  return gain > 0 && (l->gain_so_far += gain) > START;
+  double gain = grb_gpu_host_seconds(v->p) - GRB_GPU_MARGIN * e.stream;
+  return grb_gpu_start_pays(l, gain);
 }
 
 bool grb_gpu_worth_product(struct grb_gpu_placement *l, const struct grb_gpu_view *v,
@@ -98,6 +101,6 @@ bool grb_gpu_worth_product(struct grb_gpu_placement *l, const struct grb_gpu_vie
 {
   if (!fits(v->p, devices)) return false;
   struct grb_gpu_estimate e = grb_gpu_estimate(v, devices, &l->rates);
-  double gain = grb_gpu_host_seconds(v->p) - MARGIN * e.stream;
-  return gain > MARGIN * e.upload || upload_pays_later(l, v, gain, e.upload);
+  double gain = grb_gpu_host_seconds(v->p) - GRB_GPU_MARGIN * e.stream;
+  return gain > GRB_GPU_MARGIN * e.upload || upload_pays_later(l, v, gain, e.upload);
 }

@@ -47,6 +47,11 @@ struct grb_gpu_estimate grb_gpu_estimate(const struct grb_gpu_view *v,
                                          struct grb_gpu_devices *devices,
                                          const struct grb_gpu_rates *rates);
 
+/* A GPU has to be better by so much, since the estimates are not exact. */
+#define GRB_GPU_MARGIN 1.3
+/* This product would gain so many seconds: has the start of CUDA paid, with those before? */
+bool grb_gpu_start_pays(struct grb_gpu_placement *l, double gain);
+
 /* Before CUDA is started, with no device open: is it time?  Takes usual rates for granted. */
 bool grb_gpu_worth_start(struct grb_gpu_placement *l, const struct grb_gpu_view *v,
                          struct grb_gpu_devices *devices);

@@ -174,8 +174,8 @@ static shunt_status look_at_rows(struct grb_gpu_rows *r)
   return SHUNT_OK;
 }
 
-shunt_status grb_gpu_rows_make(struct grb_gpu_rows *r, const struct shunt_sparse *s, size_t size,
-                               bool values, int threads)
+shunt_status grb_gpu_rows_order(struct grb_gpu_rows *r, const struct shunt_sparse *s, size_t size,
+                                bool values, int threads)
 {
   *r = (struct grb_gpu_rows){.s = s, .size = size};
   if (s->rows < 1 || s->rows >= GRB_GPU_MOST_INDEX || s->cols >= GRB_GPU_MOST_INDEX || s->nnz < 1 ||
@@ -189,7 +189,16 @@ shunt_status grb_gpu_rows_make(struct grb_gpu_rows *r, const struct shunt_sparse
     status = transpose(r, values && !s->iso, threads);
   else
     offsets_by_row(r, threads);
-  if (status == SHUNT_OK) status = look_at_rows(r);
+  if (status != SHUNT_OK) grb_gpu_rows_free(r);
+  return status;
+}
+
+shunt_status grb_gpu_rows_make(struct grb_gpu_rows *r, const struct shunt_sparse *s, size_t size,
+                               bool values, int threads)
+{
+  shunt_status status = grb_gpu_rows_order(r, s, size, values, threads);
+  if (status != SHUNT_OK) return status;
+  status = look_at_rows(r);
   if (status == SHUNT_OK) look_at_chunks(r, threads);
   if (status != SHUNT_OK) grb_gpu_rows_free(r);
   return status;

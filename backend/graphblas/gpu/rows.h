@@ -29,6 +29,9 @@ enum { GRB_GPU_MOST_INDEX = 1 << 30 }; /* rows, columns and entries stay below i
    Uses `threads` OpenMP threads.  After a failure there is nothing to free.  */
 shunt_status grb_gpu_rows_make(struct grb_gpu_rows *r, const struct shunt_sparse *s, size_t size,
                                bool values, int threads);
+/* The same without longest, chunks and empty. */
+shunt_status grb_gpu_rows_order(struct grb_gpu_rows *r, const struct shunt_sparse *s, size_t size,
+                                bool values, int threads);
 void grb_gpu_rows_free(struct grb_gpu_rows *r);
 
 /* Entries first <= p < first + count. */

@@ -35,26 +35,13 @@ static void drop_stale(struct grb_gpu_view *v, struct grb_gpu_device *d)
       grb_gpu_let_go(d, stale);
 }
 
-/* Holds `e` if it is proved fresh, else lets go of it. */
-static struct grb_gpu_resident *prove(struct grb_gpu_device *d, struct grb_gpu_resident *e,
-                                      uint64_t hash)
-{
-  if (e->hash != hash) {
-    grb_gpu_let_go(d, e);
-    return NULL;
-  }
-  e->held = true;
-  grb_gpu_resident_touch(&d->residents, e);
-  return e;
-}
-
 void grb_gpu_shard_find(struct grb_gpu_run *r, struct grb_gpu_view *v, int64_t first, int64_t last)
 {
   struct grb_gpu_device *d = r->device;
   r->kept_s = grb_gpu_view_find_sparse(v, &d->residents);
-  if (r->kept_s) r->kept_s = prove(d, r->kept_s, grb_gpu_view_sparse_hash(v));
+  if (r->kept_s) r->kept_s = grb_gpu_prove(d, r->kept_s, grb_gpu_view_sparse_hash(v));
   r->kept_b = grb_gpu_view_find_dense(v, &d->residents, first, last);
-  if (r->kept_b) r->kept_b = prove(d, r->kept_b, grb_gpu_view_dense_hash(v));
+  if (r->kept_b) r->kept_b = grb_gpu_prove(d, r->kept_b, grb_gpu_view_dense_hash(v));
   drop_stale(v, d); /* not before: B may be an earlier C */
 }
 
@@ -147,24 +134,6 @@ shunt_status grb_gpu_shard_make(struct grb_gpu_run *r, struct grb_gpu_view *v,
 
 /* ---- after the product ----------------------------------------------------------------------- */
 
-/* The memory stays under this key; false: there is no place. */
-static bool keep(struct grb_gpu_device *d, struct grb_gpu_resident what,
-                 const struct grb_gpu_key *key, uint64_t hash)
-{
-  struct grb_gpu_resident *e = grb_gpu_resident_unused(&d->residents), *old;
-  if (!e && (old = grb_gpu_resident_oldest(&d->residents))) {
-    grb_gpu_let_go(d, old);
-    e = old;
-  }
-  if (!e) return false;
-  *e = what;
-  e->used = true;
-  e->key = *key;
-  e->hash = hash;
-  grb_gpu_resident_touch(&d->residents, e);
-  return true;
-}
-
 static struct grb_gpu_resident kept_dense(const struct grb_gpu_cut *cut, void *memory,
                                           int64_t strip_bytes)
 {
@@ -189,18 +158,18 @@ void grb_gpu_shard_keep(struct grb_gpu_run *r, struct grb_gpu_view *v,
       if (r->s.empty) memcpy(r->s.empty, rows->empty, bytes);
     }
     if ((rows->empty_count == 0 || r->s.empty) &&
-        keep(d, r->s, &v->s_key, grb_gpu_view_sparse_hash(v)))
+        grb_gpu_keep(d, r->s, &v->s_key, grb_gpu_view_sparse_hash(v)))
       r->s.memory = NULL;
     else
       free(r->s.empty);
   }
-  if (r->cut.keep_b &&
-      keep(d, kept_dense(&r->cut, r->b, r->cut.b_strip), &v->b_key, grb_gpu_view_dense_hash(v)))
+  if (r->cut.keep_b && grb_gpu_keep(d, kept_dense(&r->cut, r->b, r->cut.b_strip), &v->b_key,
+                                    grb_gpu_view_dense_hash(v)))
     r->b = NULL;
   uint64_t hash = r->cut.keep_c ? grb_gpu_dense_hash(&v->p->c, v->p->semiring.type,
                                                      shunt_options()->verify, v->threads)
                                 : 0;
-  if (r->cut.keep_c && keep(d, kept_dense(&r->cut, r->c, r->cut.c_strip), &v->c_key, hash))
+  if (r->cut.keep_c && grb_gpu_keep(d, kept_dense(&r->cut, r->c, r->cut.c_strip), &v->c_key, hash))
     r->c = NULL;
 }
 

@@ -8,9 +8,9 @@
                                           its budget
 
    Budgets may differ: by SHUNT_CACHE_MB, by what they are for, and as memory is free or not.  No
-   process keeps more than its own; for the sum the largest counts of those that keep or want
-   something.  Else one with a small budget would get nothing beside one that keeps as much, which
-   would never hear that it is to give back.
+   process keeps more than its own budget.  The sum may be as large as the largest budget of those
+   that keep or want something.  (With a smaller bound a process with a small budget would get
+   nothing beside one that already keeps that much.)
 
    A process may keep what the others neither keep nor want, and never less than an equal share of
    those who keep or want something; one that keeps more gives back in its next calls.  A new copy

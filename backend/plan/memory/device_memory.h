@@ -1,7 +1,8 @@
 /* device_memory.h: device memory of Shunt's own, in stream order.
 
-   By the driver's functions where the runtime's are exported to programs (backend/cusparse/
-   allocations.c): what Shunt gives back is not for those to see.
+   Where backend/cusparse/allocations.c exports the runtime's functions, to see what the program
+   allocates and frees, Shunt's own memory comes from the driver's functions instead: else it would
+   be taken for the program's.
 
    Thread-safe; nothing waits for the device but what says so.  */
 #ifndef SHUNT_DEVICE_MEMORY_H

@@ -1,15 +1,15 @@
 /* workspace_limit.h: how much a workspace may take while the device's memory is short.
 
-   Workspaces are the program's memory (promise.h), so a larger answer of bufferSize may be what a
-   program fails by that would have fitted without Shunt:
+   Workspaces are the program's memory (promise.h).  A program that fits without Shunt must not fail
+   because bufferSize asks for more.  So a route may ask for
 
      up to 1 MiB                               always
      more, where a 64th of the device is left  yes
      otherwise                                 no: what the route can take some calls with
                                                (least_workspace), or another route runs
 
-   What is free is read again after 20 ms at the earliest, as bufferSize is asked for every product
-   of some programs.
+   How much is free is read once in 20 ms at most, as some programs ask bufferSize before every
+   product.
 
    Thread-safe; two threads may read at a time.  */
 #ifndef SHUNT_WORKSPACE_LIMIT_H

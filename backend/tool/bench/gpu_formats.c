@@ -223,7 +223,7 @@ shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream)
                                 .sets = g->workspace,
                                 .set_count = 1,
                                 .key = g->workspace,
-                                .wait_cycles = SHUNT_GUARD_WAIT_CYCLES};
+                                .wait_cycles = shunt_guard_wait_cycles(&g->p.spmm)};
   const bool in_place = shunt_sparse24_in_place(&g->p.spmm.a);
   const struct shunt_sparse24_proof none = {0};
   const struct shunt_device *d = &g->gpu->device;

@@ -116,7 +116,7 @@ shunt_status gpu_dense_packed(struct gpu_case *g, cudaStream_t stream)
                             .sets = g->words,
                             .set_count = 1,
                             .key = g->words,
-                            .wait_cycles = SHUNT_GUARD_WAIT_CYCLES};
+                            .wait_cycles = shunt_guard_wait_cycles(&g->p.spmm)};
   if (g->p.op != SHUNT_SPMM) return SHUNT_E_UNSUPPORTED;
   shunt_status status = gpu_gemm(g, stream);
   return status == SHUNT_OK ? shunt_guard_repair_cuda(&g->p.spmm, &how, d, stream) : status;

@@ -112,7 +112,7 @@ bool calibrate_is_open(const struct calibrate_timings *of, const struct calibrat
 /* Lines of fewer matrices stay as they are. */
 enum { CALIBRATE_LEAST_MATRICES = 6 };
 
-struct calibrate_fit; /* the sums of all matrices, and of each */
+struct calibrate_fit; /* what each case says of each line */
 /* `base`: what is not fitted.  NULL: no memory. */
 struct calibrate_fit *calibrate_fit_make(const struct calibrate_timings *t,
                                          const struct shunt_cost_table *base);

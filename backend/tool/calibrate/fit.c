@@ -1,9 +1,14 @@
 /* fit.c: timings into the lines of a table.
 
-   A line is fitted by the least relative error, no coefficient below 0, and `start` not below three
-   quarters of the least time that it is fitted to: else it would go to 0 where few products are
-   short.  Of cuSPARSE's on layers some are very short, and few matrices tell: there it is free.
-   The coefficients that the base has play no part.  */
+   A line is fitted by the least error, no coefficient below 0, and `start` not below three quarters
+   of the least time that it is fitted to: else it would go to 0 where few products are short.  Of
+   cuSPARSE's on layers some are very short, and few matrices tell: there it is free.  The
+   coefficients that the base has play no part.
+
+   Estimates are, in the mean, as long as the times they are of.  By the least relative error alone
+   they are not: one that is twice too long counts four times as much as one that is half as long,
+   and lines whose cases scatter come out too fast.  So least squares are repeated, each case
+   weighted by its time over the estimate before.  */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,18 +18,19 @@
 _Static_assert((int)CALIBRATE_TERMS <= (int)LEAST_SQUARES_MOST,
                "all terms of a line can be solved");
 
-static const double floor_share = 0.75;
+static const double floor_share = 0.75, least_weight = 0.2;
 
-/* What one matrix says of a line. */
-struct part {
-  struct least_squares equations;
-  double least; /* us; 0: it says nothing */
+/* What a case says of a line: terms, and their sum, as shares of its time. */
+struct equation {
+  int matrix;
+  double us, sum, term[CALIBRATE_TERMS];
 };
 
 struct calibrate_fit {
   const struct calibrate_timings *timings;
   struct shunt_cost_table base;
-  struct part part[]; /* [matrix * CALIBRATE_LINES + line] */
+  int count[CALIBRATE_LINES];
+  struct equation *of[CALIBRATE_LINES];
 };
 
 /* The line that the case says something of by this way; -1: none. */
@@ -35,65 +41,98 @@ static int line_of(const struct calibrate_timings *t, const struct calibrate_cas
   return c->us[way] > 0 && fits ? calibrate_line_of(t, c, way, scratch) : -1;
 }
 
-static void add(struct calibrate_fit *fit, const struct calibrate_case *c, enum calibrate_way way)
+/* A place for one more; NULL: no memory. */
+static struct equation *next_of(struct calibrate_fit *fit, int line)
 {
-  double f[CALIBRATE_TERMS], *place[CALIBRATE_TERMS];
+  const int count = fit->count[line];
+  if ((count & (count - 1)) == 0) {
+    const size_t room = count ? 2 * (size_t)count : 1;
+    struct equation *more = realloc(fit->of[line], room * sizeof *more);
+    if (!more) return NULL;
+    fit->of[line] = more;
+  }
+  return &fit->of[line][fit->count[line]++];
+}
+
+static bool add(struct calibrate_fit *fit, const struct calibrate_case *c, enum calibrate_way way)
+{
   const int line = line_of(fit->timings, c, way, &fit->base);
-  if (line < 0) return;
-  struct part *p = &fit->part[c->matrix * CALIBRATE_LINES + line];
-  const int count = calibrate_places(line, &fit->base, place);
-  const double besides = calibrate_features(fit->timings, c, line, &fit->base, f);
-  for (int i = 0; i < count; i++) f[i] /= c->us[way];
-  least_squares_add(&p->equations, f, count, 1 - besides / c->us[way], 1);
-  if (p->least == 0 || c->us[way] < p->least) p->least = c->us[way];
+  struct equation *e = line < 0 ? NULL : next_of(fit, line);
+  if (!e) return line < 0;
+  const double us = c->us[way];
+  *e = (struct equation){.matrix = c->matrix, .us = us};
+  e->sum = 1 - calibrate_features(fit->timings, c, line, &fit->base, e->term) / us;
+  for (int i = 0; i < CALIBRATE_TERMS; i++) e->term[i] /= us;
+  return true;
 }
 
 struct calibrate_fit *calibrate_fit_make(const struct calibrate_timings *t,
                                          const struct shunt_cost_table *base)
 {
-  const size_t parts = (size_t)t->matrices * CALIBRATE_LINES;
-  struct calibrate_fit *fit = calloc(1, sizeof *fit + parts * sizeof fit->part[0]);
-  if (!fit) {
-    tool_say("out of memory");
-    return NULL;
-  }
-  fit->timings = t;
-  fit->base = *base;
-  for (int i = 0; i < t->count; i++)
-    for (int way = 0; way < CALIBRATE_WAYS; way++) add(fit, &t->of[i], way);
-  return fit;
+  struct calibrate_fit *fit = calloc(1, sizeof *fit);
+  bool good = fit != NULL;
+  if (good) fit->timings = t, fit->base = *base;
+  for (int i = 0; good && i < t->count; i++)
+    for (int way = 0; good && way < CALIBRATE_WAYS; way++) good = add(fit, &t->of[i], way);
+  if (good) return fit;
+  tool_say("out of memory");
+  calibrate_fit_free(fit);
+  return NULL;
 }
 
 void calibrate_fit_free(struct calibrate_fit *fit)
 {
+  for (int line = 0; fit && line < CALIBRATE_LINES; line++) free(fit->of[line]);
   free(fit);
 }
 
-/* The sums of all matrices but one; the number of those that say something. */
-static int gather(const struct calibrate_fit *fit, int line, int without, struct part *sum)
+/* Of those that say something of the line, but one; *least: their shortest time, us. */
+static int count_matrices(const struct calibrate_fit *fit, int line, int without, double *least)
 {
+  bool seen[CALIBRATE_MOST_MATRICES] = {false};
   int matrices = 0;
-  *sum = (struct part){.least = 0};
-  for (int m = 0; m < fit->timings->matrices; m++) {
-    const struct part *p = &fit->part[m * CALIBRATE_LINES + line];
-    if (m == without || p->least == 0) continue;
-    least_squares_join(&sum->equations, &p->equations, 1);
-    if (sum->least == 0 || p->least < sum->least) sum->least = p->least;
-    matrices++;
+  *least = 0;
+  for (int i = 0; i < fit->count[line]; i++) {
+    const struct equation *e = &fit->of[line][i];
+    if (e->matrix == without) continue;
+    matrices += !seen[e->matrix];
+    seen[e->matrix] = true;
+    if (*least == 0 || e->us < *least) *least = e->us;
   }
   return matrices;
+}
+
+/* Of an equation: the time over the estimate by c. */
+static double weight_of(const struct equation *e, const double *c, int count)
+{
+  double estimate = 1 - e->sum;
+  for (int i = 0; i < count; i++) estimate += c[i] * e->term[i];
+  return fmin(fmax(1 / fmax(estimate, 1e-9), least_weight), 1 / least_weight);
+}
+
+static void solve(const struct calibrate_fit *fit, int line, int without, double floor, int count,
+                  double c[CALIBRATE_TERMS])
+{
+  enum { ROUNDS = 3 };
+  for (int round = 0; round < ROUNDS; round++) {
+    struct least_squares sum = {.right = {0}};
+    for (int i = 0; i < fit->count[line]; i++) {
+      const struct equation *e = &fit->of[line][i];
+      if (e->matrix != without)
+        least_squares_add(&sum, e->term, count, e->sum, round > 0 ? weight_of(e, c, count) : 1);
+    }
+    least_squares_solve(&sum, count, floor, c);
+  }
 }
 
 void calibrate_fit_lines(const struct calibrate_fit *fit, int without, struct shunt_cost_table *out)
 {
   *out = fit->base;
   for (int line = 0; line < CALIBRATE_LINES; line++) {
-    struct part sum;
-    double *place[CALIBRATE_TERMS], c[CALIBRATE_TERMS];
-    if (gather(fit, line, without, &sum) < CALIBRATE_LEAST_MATRICES) continue;
+    double *place[CALIBRATE_TERMS], c[CALIBRATE_TERMS], least;
+    if (count_matrices(fit, line, without, &least) < CALIBRATE_LEAST_MATRICES) continue;
     const int count = calibrate_places(line, out, place);
-    const double floor = calibrate_lines[line].layers ? 0 : floor_share * sum.least;
-    least_squares_solve(&sum.equations, count, floor, c);
+    solve(fit, line, without, calibrate_lines[line].layers ? 0 : floor_share * least, count, c);
     calibrate_put(line, out, c);
   }
 }
@@ -124,7 +163,7 @@ void calibrate_residuals(const struct calibrate_fit *fit, struct shunt_cost_tabl
                          struct calibrate_residual of[CALIBRATE_LINES])
 {
   struct squares line_off[CALIBRATE_LINES] = {{0}}, usual = {0}, preprocessed = {0}, layer = {0};
-  struct part sum;
+  double least;
   for (int i = 0; i < fit->timings->count; i++)
     for (int way = 0; way < CALIBRATE_WAYS; way++) {
       const struct calibrate_case *c = &fit->timings->of[i];
@@ -138,7 +177,7 @@ void calibrate_residuals(const struct calibrate_fit *fit, struct shunt_cost_tabl
       if ((way == CALIBRATE_ALG1 || way == CALIBRATE_ALG3) && !layers) note(&preprocessed, off);
     }
   for (int line = 0; line < CALIBRATE_LINES; line++) {
-    const int matrices = gather(fit, line, -1, &sum);
+    const int matrices = count_matrices(fit, line, -1, &least);
     const bool fitted = matrices >= CALIBRATE_LEAST_MATRICES;
     of[line] = (struct calibrate_residual){matrices, fitted ? line_off[line].cases : 0,
                                            deviation(line_off[line])};

@@ -11,14 +11,6 @@ void least_squares_add(struct least_squares *s, const double *row, int count, do
   }
 }
 
-void least_squares_join(struct least_squares *s, const struct least_squares *other, double times)
-{
-  for (int i = 0; i < LEAST_SQUARES_MOST; i++) {
-    for (int j = 0; j < LEAST_SQUARES_MOST; j++) s->gram[i][j] += times * other->gram[i][j];
-    s->right[i] += times * other->right[i];
-  }
-}
-
 /* Sets c[i] to its best with the others as they are; by what share of itself it moved. */
 static double step(const struct least_squares *s, int count, int i, double bound, double *c)
 {

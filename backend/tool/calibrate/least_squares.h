@@ -1,8 +1,7 @@
 /* least_squares.h: least squares with coefficients that are not negative, the first above a floor.
 
    Minimises |A c - b|^2 subject to c[0] >= floor and c[i] >= 0, given A'A and A'b alone: what the
-   equations add up to, so that those of one matrix can be taken away again without a look at the
-   others.
+   equations add up to.
 
    The algorithm is coordinate descent, one coefficient after the other set to its best and cut off
    at its bound: V. Franc, V. Hlavac, M. Navara, "Sequential Coordinate-Wise Algorithm for the
@@ -21,8 +20,6 @@ struct least_squares {
 /* Adds `times` equations row . c = b. */
 void least_squares_add(struct least_squares *s, const double *row, int count, double b,
                        double times);
-/* *s becomes *s plus `times` *other. */
-void least_squares_join(struct least_squares *s, const struct least_squares *other, double times);
 void least_squares_solve(const struct least_squares *s, int count, double floor, double *c);
 
 #endif

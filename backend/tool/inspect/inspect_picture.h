@@ -7,7 +7,7 @@
      title, legend with shares, what the shades mean
 
    A cell has the colour of the kind that most of its entries are of, the deeper the more entries it
-   holds for its size.  Colours are told apart by those who see red and green alike.  Lengths are
+   holds for its size.  The colours differ for those who see red and green alike.  Lengths are
    CSS pixels.
 
      inspect_layout.c    the panels, and the words

@@ -17,7 +17,8 @@ static const char *const advice[SHUNT_R_COUNT] = {
     [SHUNT_R_FORMAT] = "Make the matrix as CSR, COO, CSC, BSR or Blocked-ELL; for SDDMM as "
                        "CSR.",
     [SHUNT_R_TRANSPOSED] = "Store the transpose as CSR once, and multiply by that without op(A). "
-                           "Conjugated operands are left to the original.",
+                           "A conjugated B, and a conjugated A that is not transposed, are left "
+                           "to the original.",
     [SHUNT_R_BATCHED] = "Give each operand as many batches as the others, at most 16; more are "
                         "taken where they share A and adjoin in memory. Or multiply the batches "
                         "one by one.",

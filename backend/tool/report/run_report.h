@@ -1,13 +1,17 @@
-/* run_report.h: what the library left behind of a run, read once and told in several ways.
+/* run_report.h: reads what the library wrote about a run, and shows it in several ways.
 
      report_read.c      the file or folder of SHUNT_REPORT into blocks
      report_folder.c    the folder that `shunt run` gives its program
      report_merge.c     blocks into struct run_report
      run_report.c       the table on the terminal, and the demands of --strict and --require
      report_page.c      the page of `shunt run --report FILE.html`
+     report_figures.c     its part about what was saved, and how that is known
+     report_calls.c       its part about calls, by problem and by reason
+     report_sums.c        its part about routes and processes
      report_timeline.c    its part about the time
      report_upkeep.c      its part about copies, memory and matrices
      report_ranks.c       its part about the time of each process, and the terminal's
+     report_pieces.c      its cells and tables
      report_style.c       its style sheet
      report_json.c      the object of `shunt run --json FILE`
      report_words.c     a problem in words, and what can be done about each reason
@@ -174,7 +178,7 @@ bool run_report_print(struct run_report *r, const struct launch_end *end,
 bool run_report_page(struct run_report *r, const struct run_end *run, FILE *to);
 bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to);
 extern const char run_report_style[];
-/* Text in the page: escaped, for content and for attributes in double quotes. */
+/* Text in the page: escaped, for content and for attributes in double quotes (report_pieces.c). */
 void run_report_text(FILE *to, const char *text);
 /* The part of the page about the time (report_timeline.c). */
 void run_report_timeline(const struct run_report *r, FILE *to);

@@ -19,6 +19,20 @@ bool shunt_masked_dot_uniform(const struct shunt_masked_dot *p)
   return p->a.iso && p->b.iso && p->semiring.monoid != SHUNT_PLUS;
 }
 
+static void compute_term(const struct shunt_semiring *by, const void *a, const void *b, void *term)
+{
+  const uint32_t first = 0;
+  const struct shunt_terms one = {1, &first, &first, a, b, true, true};
+  shunt_sum_of(by)(by, &one, term, 0);
+}
+
+bool shunt_masked_dot_term(const struct shunt_masked_dot *p, void *term)
+{
+  if (!shunt_sum_of(&p->semiring) || !p->a.iso || !p->b.iso) return false;
+  compute_term(&p->semiring, p->a.values, p->b.values, term);
+  return true;
+}
+
 static shunt_status check(const struct shunt_masked_dot *p)
 {
   if (!shunt_sparse_valid(&p->m) || !shunt_sparse_valid(&p->a) || !shunt_sparse_valid(&p->b) ||
@@ -75,10 +89,8 @@ static bool make_operands(struct shunt_masked_dot_work *x)
 static bool make_results(struct shunt_masked_dot_work *x)
 {
   const size_t entries = (size_t)x->p->m.nnz;
-  const uint32_t first = 0;
   if (x->a.iso && x->b.iso) {
-    const struct shunt_terms one = {1, &first, &first, x->a.values, x->b.values, true, true};
-    x->sum(&x->p->semiring, &one, &x->term, 0);
+    compute_term(&x->p->semiring, x->a.values, x->b.values, &x->term);
     x->counts = shunt_masked_piece(&x->memory, entries * sizeof *x->counts);
     return x->counts;
   }
@@ -182,17 +194,19 @@ static void finish_row(const struct shunt_masked_dot_work *x, int64_t v, uint64_
   }
 }
 
-/* The same of counts. */
+/* The same of counts; what is not there is overwritten by the next. */
 static void finish_counts(const struct shunt_masked_dot_work *x, int64_t v, uint64_t *indices,
                           void *values)
 {
-  const int64_t begin = shunt_vector_begin(&x->p->m, v), end = shunt_vector_begin(&x->p->m, v + 1);
+  const int64_t begin = shunt_vector_begin(&x->p->m, v);
+  const uint32_t *counts = x->counts + begin, *columns = x->columns + begin;
+  const uint64_t end = x->offsets[v + 1];
   uint64_t to = x->offsets[v];
-  if (x->offsets[v + 1] == to) return;
-  if (!x->uniform)
-    shunt_store_counts(x->p->semiring.type, x->counts + begin, end - begin, &x->term, values, to);
-  for (int64_t p = begin; p < end; p++)
-    if (x->counts[p]) indices[to++] = x->columns[p];
+  if (!x->uniform) shunt_store_counts(x->p->semiring.type, counts, &x->term, values, to, end);
+  for (int64_t p = 0; to < end; p++) {
+    indices[to] = columns[p];
+    to += counts[p] != 0;
+  }
 }
 
 void shunt_masked_dot_finish(struct shunt_masked_dot_work *x, uint64_t *indices, void *values)

@@ -61,6 +61,12 @@ shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *
 /* Are T's values one for all?  So they are where A and B are read as one value each, and the monoid
    is not PLUS.  */
 bool shunt_masked_dot_uniform(const struct shunt_masked_dot *p);
+/* Where they are, or PLUS of equal terms: one term, to term (8 bytes).  False: terms differ, or a
+   type that is not built.  */
+bool shunt_masked_dot_term(const struct shunt_masked_dot *p, void *term);
+/* counts[0], counts[1] ... times *term, of those that are not 0, to out[at] ... out[end - 1]. */
+void shunt_store_counts(shunt_type t, const uint32_t *counts, const void *term, void *out,
+                        uint64_t at, uint64_t end);
 /* Fills T's indices [offsets[m.vectors]] and as many values, or one of a uniform T, and lets go of
    the work; NULL for both: only that.  */
 void shunt_masked_dot_finish(struct shunt_masked_dot_work *work, uint64_t *indices, void *values);
@@ -71,10 +77,10 @@ void shunt_masked_dot_finish(struct shunt_masked_dot_work *work, uint64_t *indic
 double shunt_masked_dot_reads(const struct shunt_masked_dot *p, double enough);
 
 /* Entries of rows of B' that saxpy reads, by a sample of A's; offered: with those of rows that end
-   before M's begins, or begin behind it.  False: not known without a transpose, unless A is by row
-   and B by column.  */
+   before M's begins, or begin behind it; met: where M has an entry.  False: not known without a
+   transpose, unless A is by row and B by column.  */
 struct shunt_masked_terms {
-  double read, offered;
+  double read, offered, met;
 };
 bool shunt_masked_saxpy_terms(const struct shunt_masked_dot *p, struct shunt_masked_terms *terms);
 

@@ -4,10 +4,12 @@
 
 enum { FEW = 32, SAMPLE = 256, CLEAR = 4 }; /* entries that are looked at; CLEAR: so many times */
 
-/* The e-th of `sample` places among n, all over them. */
+/* The e-th of `sample` places among n, all over them, at uneven distances: of even ones each would
+   have the same place in rows of equal length.  */
 static int64_t place_of(int64_t n, int64_t sample, int64_t e)
 {
-  return (int64_t)((double)n / (double)sample * ((double)e + 0.5));
+  const double golden = (double)((uint32_t)e * 2654435769u) * 0x1p-32;
+  return (int64_t)((double)n / (double)sample * ((double)e + golden));
 }
 
 /* An average one where it is not known without a transpose. */
@@ -33,42 +35,8 @@ static int64_t reads_of_pair(const struct shunt_masked_dot *p, int64_t i, int64_
   return la < lb ? la : lb;
 }
 
-/* Adds those of row i of M and row k of B', which `columns` is read as the rows of. */
-static void add_terms(const struct shunt_sparse *m, const struct shunt_sparse *columns, int64_t i,
-                      int64_t k, struct shunt_masked_terms *terms)
+static bool has_index(const struct shunt_sparse *s, struct shunt_line x, int64_t j)
 {
-  const struct shunt_line x = shunt_find_line(m, i), y = shunt_find_line(columns, k);
-  const int64_t n = x.end - x.begin, length = y.end - y.begin;
-  if (n == 0 || length == 0) return;
-  const double reads = (double)shunt_saxpy_reads(n, length);
-  terms->offered += reads;
-  if (!ends_before(m, x, columns, y) && !ends_before(columns, y, m, x)) terms->read += reads;
-}
-
-bool shunt_masked_saxpy_terms(const struct shunt_masked_dot *p, struct shunt_masked_terms *terms)
-{
-  enum { LEAST = 64, MOST = 1024, ONE_IN = 128 }; /* of A's entries */
-  const struct shunt_sparse *a = &p->a;
-  const int64_t part = a->nnz / ONE_IN, some = part < MOST ? part : MOST;
-  const int64_t wanted = some > LEAST ? some : LEAST, sample = a->nnz < wanted ? a->nnz : wanted;
-  struct shunt_sparse columns = p->b;
-  *terms = (struct shunt_masked_terms){0, 0};
-  if (a->by_column || !p->b.by_column) return false;
-  columns.by_column = false;
-  for (int64_t e = 0; e < sample; e++) {
-    const int64_t q = place_of(a->nnz, sample, e);
-    const int64_t i = shunt_vector_id(a, shunt_vector_of(a, q));
-    add_terms(&p->m, &columns, i, shunt_entry_index(a, q), terms);
-  }
-  const double each = sample ? (double)a->nnz / (double)sample : 0;
-  terms->read *= each;
-  terms->offered *= each;
-  return true;
-}
-
-static bool has_entry(const struct shunt_sparse *s, int64_t i, int64_t j)
-{
-  const struct shunt_line x = shunt_find_line(s, i);
   int64_t low = x.begin, high = x.end;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -78,6 +46,48 @@ static bool has_entry(const struct shunt_sparse *s, int64_t i, int64_t j)
       high = middle;
   }
   return low < x.end && shunt_entry_index(s, low) == j;
+}
+
+/* Adds those of row i of M and row k of B', which `columns` is read as the rows of.  One of them,
+   the e-th as it were, stands for all in whether M has it. */
+static void add_terms(const struct shunt_sparse *m, const struct shunt_sparse *columns, int64_t i,
+                      int64_t k, int64_t e, struct shunt_masked_terms *terms)
+{
+  const struct shunt_line x = shunt_find_line(m, i), y = shunt_find_line(columns, k);
+  const int64_t n = x.end - x.begin, length = y.end - y.begin;
+  if (n == 0 || length == 0) return;
+  const double reads = (double)shunt_saxpy_reads(n, length);
+  terms->offered += reads;
+  if (ends_before(m, x, columns, y) || ends_before(columns, y, m, x)) return;
+  terms->read += reads;
+  if (has_index(m, x, shunt_entry_index(columns, y.begin + e % length))) terms->met += reads;
+}
+
+bool shunt_masked_saxpy_terms(const struct shunt_masked_dot *p, struct shunt_masked_terms *terms)
+{
+  enum { LEAST = 64, MOST = 1024, ONE_IN = 128 }; /* of A's entries */
+  const struct shunt_sparse *a = &p->a;
+  const int64_t part = a->nnz / ONE_IN, some = part < MOST ? part : MOST;
+  const int64_t wanted = some > LEAST ? some : LEAST, sample = a->nnz < wanted ? a->nnz : wanted;
+  struct shunt_sparse columns = p->b;
+  *terms = (struct shunt_masked_terms){0, 0, 0};
+  if (a->by_column || !p->b.by_column) return false;
+  columns.by_column = false;
+  for (int64_t e = 0; e < sample; e++) {
+    const int64_t q = place_of(a->nnz, sample, e);
+    const int64_t i = shunt_vector_id(a, shunt_vector_of(a, q));
+    add_terms(&p->m, &columns, i, shunt_entry_index(a, q), e, terms);
+  }
+  const double each = sample ? (double)a->nnz / (double)sample : 0;
+  terms->read *= each;
+  terms->offered *= each;
+  terms->met *= each;
+  return true;
+}
+
+static bool has_entry(const struct shunt_sparse *s, int64_t i, int64_t j)
+{
+  return has_index(s, shunt_find_line(s, i), j);
 }
 
 bool shunt_masked_seems_symmetric(const struct shunt_masked_dot *p)

@@ -81,8 +81,4 @@ typedef void (*shunt_sum)(const struct shunt_semiring *by, const struct shunt_te
 /* NULL: a type that is not built. */
 shunt_sum shunt_sum_of(const struct shunt_semiring *by);
 
-/* counts[p] times *term, for those p < n that are not 0, to out[at], out[at + 1] ... */
-void shunt_store_counts(shunt_type t, const uint32_t *counts, int64_t n, const void *term,
-                        void *out, uint64_t at);
-
 #endif

@@ -196,7 +196,7 @@ static void part(const struct shunt_masked_dot_work *x, const struct sums *t, in
 static bool sums_make(const struct shunt_masked_dot_work *x, struct sums *t)
 {
   const size_t columns = (size_t)x->p->m.cols + 1;
-  t->values = calloc(columns, sizeof(uint64_t));
+  t->values = calloc(columns, x->counts ? sizeof(uint32_t) : sizeof(uint64_t));
   t->seen = x->counts ? NULL : calloc(columns, 1);
   t->met = malloc(columns * sizeof *t->met);
   t->by = shunt_saxpy_sums_of(&x->p->semiring);
@@ -223,14 +223,25 @@ struct shunt_sparse shunt_saxpy_operand(const struct shunt_masked_dot *p)
   return b;
 }
 
+/* One thread need not know what each row is worth. */
+static bool alone(const struct shunt_masked_dot_work *x)
+{
+  struct sums t;
+  const bool good = sums_make(x, &t);
+  if (good) part(x, &t, 0, x->p->m.nnz);
+  sums_free(&t);
+  return good;
+}
+
 bool shunt_masked_by_saxpy(struct shunt_masked_dot_work *x)
 {
   const int64_t vectors = x->p->m.vectors;
   int64_t *before = shunt_masked_piece(&x->memory, ((size_t)vectors + 1) * sizeof *before);
   if (!before) return false;
+  if (x->threads == 1) return alone(x);
   count_work(x, before);
   x->threads = shunt_semiring_threads(x->threads, before[vectors]);
-  const int64_t parts = x->threads == 1 ? 1 : (int64_t)x->threads * SHUNT_PARTS_PER_THREAD;
+  const int64_t parts = (int64_t)x->threads * SHUNT_PARTS_PER_THREAD;
   const int64_t each = before[vectors] / parts + 1;
   int good = 1;
   SHUNT_OMP(omp parallel num_threads(x->threads) reduction(& : good))

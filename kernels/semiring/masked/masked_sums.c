@@ -65,13 +65,16 @@ shunt_sum shunt_sum_of(const struct shunt_semiring *by)
   }
 }
 
+/* What is not there is overwritten by the next: no branch asks which it is. */
 #define STORE_COUNTS(T, W)                                                                         \
-  for (int64_t p = 0; p < n; p++)                                                                  \
-    if (counts[p]) ((T *)out)[at++] = (T)((W)counts[p] * (W) * (const T *)term);                   \
+  for (; at < end; counts++) {                                                                     \
+    ((T *)out)[at] = (T)((W)*counts * (W) * (const T *)term);                                      \
+    at += *counts != 0;                                                                            \
+  }                                                                                                \
   break
 
-void shunt_store_counts(shunt_type t, const uint32_t *counts, int64_t n, const void *term,
-                        void *out, uint64_t at)
+void shunt_store_counts(shunt_type t, const uint32_t *counts, const void *term, void *out,
+                        uint64_t at, uint64_t end)
 {
   switch (t) {
   case SHUNT_F32: STORE_COUNTS(float, double);

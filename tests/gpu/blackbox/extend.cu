@@ -4,7 +4,8 @@
 //
 // With SHUNT_EXTEND=1 under Shunt bufferSize, preprocess and the product succeed, and the product is
 // right, as it is when A's values change in place and when it is captured and replayed; without a
-// buffer the call is refused, as before.  Otherwise bufferSize refuses each case.
+// buffer the call is refused, as before.  Otherwise bufferSize refuses each case.  Descriptors of 16-
+// and 4-bit integers are refused either way.
 #include "tests/gpu/blackbox/blackbox_calls.cuh"
 
 using namespace blackbox;
@@ -30,6 +31,8 @@ constexpr Case kCases[] = {
     {"spmm bf16, compute bf16", false, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_16BF, false},
     {"sddmm bf16 bf16 bf16", true, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, false},
     {"sddmm bf16 bf16 f32", true, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, CUDA_R_32F, false},
+    {"sddmm i8 i8 i32", true, CUDA_R_8I, CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, false},
+    {"sddmm i8 i8 f32", true, CUDA_R_8I, CUDA_R_8I, CUDA_R_32F, CUDA_R_32F, false},
 };
 
 struct Lab {
@@ -43,12 +46,14 @@ struct Lab {
 // alpha = 1 and beta = 0 in the compute type, on the host.
 struct Scalars {
   float single[2] = {1, 0};
+  int32_t whole[2] = {1, 0};
   __half half[2] = {__float2half(1), __float2half(0)};
   __nv_bfloat16 bfloat[2] = {__float2bfloat16(1), __float2bfloat16(0)};
   const void *at(int i, cudaDataType compute) const
   {
     if (compute == CUDA_R_16F) return &half[i];
     if (compute == CUDA_R_16BF) return &bfloat[i];
+    if (compute == CUDA_R_32I) return &whole[i];
     return &single[i];
   }
 };
@@ -101,7 +106,7 @@ void make(Lab &lab, Operands &o, const Case &c)
   CUDA_OK(cudaFree(o.before));
   o.before = device_bytes(output_bytes(o.p));
   o.p.before = o.before;
-  o.p.compute = CUDA_R_32F; // what sums are kept in
+  o.p.compute = c.compute == CUDA_R_32I ? CUDA_R_32I : CUDA_R_32F; // what sums are kept in
 }
 
 bool is_right(Lab &lab, Operands &o)
@@ -160,6 +165,21 @@ void test_case(Lab &lab, const Case &c)
   destroy_operands(o);
 }
 
+void test_no_descriptors(Lab &lab)
+{
+  for (cudaDataType t : {CUDA_R_16I, CUDA_R_4I}) {
+    cusparseSpMatDescr_t sparse = nullptr;
+    cusparseDnMatDescr_t dense = nullptr;
+    const cusparseIndexType_t index = CUSPARSE_INDEX_32I;
+    void *any = lab.outcome;
+    check(cusparseCreateCsr(&sparse, 4, 4, 4, any, any, any, index, index, CUSPARSE_INDEX_BASE_ZERO,
+                            t) == CUSPARSE_STATUS_INVALID_VALUE &&
+              cusparseCreateDnMat(&dense, 4, 4, 4, any, t, CUSPARSE_ORDER_ROW) ==
+                  CUSPARSE_STATUS_INVALID_VALUE,
+          "no descriptors of %d bits", t == CUDA_R_16I ? 16 : 4);
+  }
+}
+
 } // namespace
 
 int main()
@@ -172,6 +192,7 @@ int main()
   SPARSE_OK(cusparseSetStream(lab.handle, lab.stream));
   lab.outcome = (Outcome *)device_bytes(sizeof *lab.outcome);
   for (const Case &c : kCases) test_case(lab, c);
+  test_no_descriptors(lab);
   SPARSE_OK(cusparseDestroy(lab.handle));
   return finish();
 }

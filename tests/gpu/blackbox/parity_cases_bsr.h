@@ -96,8 +96,29 @@ inline void add_block_storage(List &l, const Case &c, const std::string &what)
   l.add(d, what + ", null buffer");
 }
 
+// int8, into int32 and f32.
+inline void add_integer_blocks(List &l)
+{
+  for (Format f : {BSR, ELL})
+    for (cudaDataType out : {CUDA_R_32I, CUDA_R_32F})
+      for (int block : {2, 4, 8, 16, 32})
+        for (int i = 0; i < 4; i++) {
+          Case c = in_blocks(f, block, CUDA_R_8I);
+          c.type_c = c.compute = out;
+          c.order_first = 1 + i / 2;
+          c.order_second = 1 + i % 2;
+          c.n = i == 0 ? 37 : i == 1 ? 1 : 136;
+          c.alpha = -2;
+          c.beta = i == 0 ? 3 : 0;
+          c.repeats = 2;
+          l.add(c, text("blocks, %s %d, int8 into %s, orders %d %d", f == BSR ? "BSR" : "ELL",
+                        block, type_text(out), c.order_first, c.order_second));
+        }
+}
+
 inline void add_blocks(List &l)
 {
+  add_integer_blocks(l);
   for (Format f : {BSR, ELL})
     for (cudaDataType t : FLOATS)
       for (int block : {4, 8, 16, 32}) {

@@ -122,6 +122,22 @@ inline void add_transposed(List &l)
         add_transposed_storage(l, c, what);
         add_transposed_odd(l, c, what);
       }
+  for (auto &turned : TURNED)
+    for (cudaDataType t : {CUDA_C_32F, CUDA_C_64F})
+      for (int op = turned.op_a; op <= 2 * turned.op_a; op++) { // H, where it is T
+        Case c = typed(t);
+        c.format = turned.format;
+        c.op_a = op;
+        c.density = 0.2;
+        c.repeats = 4;
+        c.alpha_imaginary = -0.75;
+        l.add(c, text("turned, %s, %s, op(A) %d", turned.name, type_text(t), op));
+        c.beta = 0.5;
+        c.base = 1;
+        c.wide = true;
+        l.add(c,
+              text("turned, %s, %s, op(A) %d, beta, base 1, i64", turned.name, type_text(t), op));
+      }
   for (auto &turned : TURNED) {
     Case c;
     c.format = turned.format;

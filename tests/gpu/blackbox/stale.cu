@@ -1,7 +1,7 @@
 // stale.cu: no result is ever computed from what a matrix used to hold.
 //
 //   stale [STEPS [SEED]] [--strict] [--spmm] [--pruned] [--single] [--shuffled] [--wide]
-//         [--integers] [--verbose] [--threads N]
+//         [--integers] [--turned] [--verbose] [--threads N]
 //
 // A program that behaves as badly as cuSPARSE allows.  Six matrices live in nine
 // blocks of device memory; every step picks one, changes something about it (one
@@ -34,6 +34,8 @@
 // of them in int8, into int32 or f32.
 //
 // With --integers all products are SpMM, most in int8, and sets of 8, 4 or 2 rows share their columns.
+//
+// With --turned all products are SpMM, most transposed and in f32 or f64.
 //
 // Some matrices are described as CSC, or multiplied transposed, or both: p.a is always
 // what is stored, by rows, and `transposed` says that the product is with its transpose.
@@ -479,6 +481,8 @@ int main(int argc, char **argv)
       mostly_wide = true;
     else if (!strcmp(argv[i], "--integers"))
       mostly_integers = true;
+    else if (!strcmp(argv[i], "--turned"))
+      mostly_turned = true;
     else if (!strcmp(argv[i], "--verbose"))
       verbose = true;
     else if (!strcmp(argv[i], "--threads") && i + 1 < argc)

@@ -170,11 +170,12 @@ static void draw_problem(Slot &m)
   Problem &p = m.p;
   double large = chance(mostly_pruned ? 0.3 : 0.08) ? 1 : 0; // pruned small ones go to rows
   p.sddmm = !only_spmm && !mostly_pruned && !mostly_single && !shuffled && !mostly_wide &&
-            !mostly_integers && chance(0.25);
+            !mostly_integers && !mostly_turned && chance(0.25);
   p.a.rows = draw_side(large);
   p.a.cols = draw_side(large);
   int64_t n = chance(0.8) ? widths[below(11)] : 1 + below(USUAL_N);
   int t = (int)(mostly_single ? 12 + below(6) : below(shuffled ? 14 : 20));
+  if (mostly_turned && chance(0.8)) t = 13 + (int)below(7);
   if (mostly_wide && chance(0.7)) {
     p.a.rows = MAX_SIDE - (chance(0.5) ? 0 : below(9));
     p.a.cols = MAX_SIDE / 2 + below(100);
@@ -191,7 +192,7 @@ static void draw_problem(Slot &m)
   p.b.type = p.a.type;
   p.c.type = bytes ? p.compute : !p.sddmm && half && chance(0.2) ? CUDA_R_32F : p.a.type;
   m.form = Form();
-  m.form.transposed = !p.sddmm && !bytes && chance(0.15);
+  m.form.transposed = !p.sddmm && !bytes && chance(mostly_turned ? 0.85 : 0.15);
   m.form.as_csc = !p.sddmm && !bytes && chance(0.15);
   p.b.rows = p.sddmm ? n : m.form.transposed ? p.a.rows : p.a.cols;
   p.b.cols = p.sddmm ? p.a.cols : n;

@@ -30,7 +30,7 @@ static const size_t WORKSPACE = 64u << 20;
 
 static thread_local uint64_t rng;
 static bool strict, only_spmm, mostly_pruned, mostly_single, shuffled, mostly_wide, mostly_integers,
-    verbose;
+    mostly_turned, verbose;
 static int threads = 1;
 
 // While a stream of any thread is being captured, none may wait for the whole device: captures hold

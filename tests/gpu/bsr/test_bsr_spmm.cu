@@ -3,7 +3,7 @@
 // Every size of block meets both formats and every cut; types, layouts, scalars, indices rotate
 // with a fixed random sequence.  Rows of B that no block names hold NaN and Inf throughout, values
 // of Blocked-ELL's padding hold NaN.
-//   --time [TYPES]       also times 4096 x 4096 with each cut; of hsd: f16, f32, f64
+//   --time [TYPES]       also times 4096 x 4096 with each cut; of hsdi: f16, f32, f64, i8
 //   --only-time [TYPES]  times without testing
 #include "kernels/bsr/bsr_kernels.h"
 #include "tests/gpu/common/spmm_reference.cuh"
@@ -83,7 +83,7 @@ struct Blocks {
     memset(values.host.data(), 0xff, values.host.size());
     for (const auto &row : at)
       for (int64_t place : row)
-        store(values.host.data(), place, o.type, r.below(9) ? r.value() : 0.0);
+        store(values.host.data(), place, o.type, r.below(9) ? drawn(r, o.type) : 0.0);
   }
   int64_t nnz(const Options &o) const
   {
@@ -107,7 +107,7 @@ struct Problem {
         values((size_t)pattern.nnz() * shunt_type_size(o.type)),
         b((size_t)bl.size() * shunt_type_size(o.type)),
         c((size_t)cl.size() * shunt_type_size(o.out)), scalars(16),
-        workspace((size_t)(pattern.cols * (n + 8)) * shunt_type_size(o.type) + 64),
+        workspace((size_t)(pattern.cols * (n + 16)) * shunt_type_size(o.type) + 64),
         device(this_device())
   {
     Random r(seed + 1);
@@ -120,7 +120,10 @@ struct Problem {
     for (int d = 0; d < 2; d++) spmm[d] = view(d);
   }
   int64_t wide() const { return 16 / (int64_t)shunt_type_size(o.type); }
-  shunt_type compute() const { return o.type == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32; }
+  shunt_type compute() const
+  {
+    return o.type == SHUNT_F64 || o.type == SHUNT_I8 ? o.out : SHUNT_F32;
+  }
   shunt_spmm view(int d)
   {
     const auto of = [&](Buffer &x) { return d ? x.device : (void *)x.host.data(); };
@@ -155,7 +158,8 @@ struct Problem {
 static const struct {
   shunt_type in, out;
 } types[] = {{SHUNT_F16, SHUNT_F16},  {SHUNT_F16, SHUNT_F32}, {SHUNT_BF16, SHUNT_BF16},
-             {SHUNT_BF16, SHUNT_F32}, {SHUNT_F32, SHUNT_F32}, {SHUNT_F64, SHUNT_F64}};
+             {SHUNT_BF16, SHUNT_F32}, {SHUNT_F32, SHUNT_F32}, {SHUNT_F64, SHUNT_F64},
+             {SHUNT_I8, SHUNT_I32},   {SHUNT_I8, SHUNT_F32}};
 enum { TYPES = sizeof types / sizeof types[0] };
 
 static Options draw(Random &r, int64_t size, bool ell, int64_t t)
@@ -168,6 +172,7 @@ static Options draw(Random &r, int64_t size, bool ell, int64_t t)
   o.base = (int)r.below(2), o.device_scalars = r.below(2);
   o.b_layout = (int)r.below(DENSE_LAYOUTS), o.c_layout = (int)r.below(DENSE_LAYOUTS);
   o.alpha = alphas[r.below(3)], o.beta = betas[r.below(4)];
+  if (o.out == SHUNT_I32) o.alpha = o.alpha == 1 ? 1 : -3, o.beta = o.beta == -0.5 ? -2 : o.beta;
   o.density = (double)(1 + r.below(9)) / 10;
   return o;
 }
@@ -229,6 +234,34 @@ static void test_nonfinite()
   check(good, "NaN and Inf of B meet stored zeros, and no padding");
 }
 
+// Sums of int8 beyond int32: they wrap, into f32 they do not.
+static void test_long_integers()
+{
+  for (bool ell : {false, true})
+    for (shunt_type out : {SHUNT_I32, SHUNT_F32}) {
+      Options o;
+      o.type = SHUNT_I8, o.out = out, o.size = 16, o.ell = ell, o.density = 1;
+      Problem q(o, 1, 8200, 3, 5);
+      memset(q.b.host.data(), -128, q.b.host.size());
+      memset(q.blocks.values.host.data(), -128, q.blocks.values.host.size());
+      q.b.upload();
+      q.blocks.values.upload();
+      bool good = q.run(0, 0) == SHUNT_OK;
+      CUDA_OK(cudaDeviceSynchronize());
+      good = good && shunt_bsr_spmm_host(&q.spmm[0], &q.blocks.shape) == SHUNT_OK;
+      const std::vector<char> want = q.c.host;
+      q.c.download();
+      for (int64_t i = 0; i < q.cl.rows; i++)
+        for (int64_t j = 0; j < q.cl.cols; j++) {
+          const double x = load(want.data(), q.cl.at(i, j), out),
+                       y = load(q.c.host.data(), q.cl.at(i, j), out);
+          good = good && fabs(x - y) <= (out == SHUNT_I32 ? 0 : 0x1p-22 * fabs(x));
+        }
+      check(good, "sums beyond int32, %s into %s", ell ? "Blocked-ELL" : "BSR",
+            out == SHUNT_I32 ? "i32" : "f32");
+    }
+}
+
 static void test_declined()
 {
   Options o;
@@ -268,7 +301,8 @@ static void time_product(const Options &o, int64_t n)
 static void time_products(shunt_type type)
 {
   Options o;
-  o.type = o.out = type;
+  o.type = type;
+  o.out = type == SHUNT_I8 ? SHUNT_I32 : type;
   for (int i = 0; i < 2; i++)
     for (int64_t size : {4, 8, 16, 32}) {
       o.ell = i, o.size = size, o.density = 0.1;
@@ -282,15 +316,19 @@ static void time_products(shunt_type type)
 int main(int argc, char **argv)
 {
   const bool only = argc > 1 && !strcmp(argv[1], "--only-time");
-  const char *types_timed = argc > 2 ? argv[2] : "hsd"; // h: f16, s: f32, d: f64
+  const char *types_timed = argc > 2 ? argv[2] : "hsdi"; // f16, f32, f64, i8
   if (!only) {
     for (int64_t size : {2, 4, 8, 16, 32})
       for (bool ell : {false, true}) test_products(size, ell);
     test_nonfinite();
+    test_long_integers();
     test_declined();
   }
   if (only || (argc > 1 && !strcmp(argv[1], "--time")))
     for (const char *t = types_timed; *t; t++)
-      time_products(*t == 'h' ? SHUNT_F16 : *t == 's' ? SHUNT_F32 : SHUNT_F64);
+      time_products(*t == 'h'   ? SHUNT_F16
+                    : *t == 's' ? SHUNT_F32
+                    : *t == 'd' ? SHUNT_F64
+                                : SHUNT_I8);
   return finish();
 }

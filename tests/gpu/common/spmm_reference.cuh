@@ -9,6 +9,21 @@ namespace harness
 // Below, Problem has the pattern of A, `values`, `b` and `c` (Buffer), `bl` and `cl` (DenseLayout)
 // and, in `o`, the types of operands and C, alpha and beta.
 
+inline bool is_integer(shunt_type t)
+{
+  return t == SHUNT_I8 || t == SHUNT_I32;
+}
+// Any of the type; of int32 some that do not wrap.
+inline double drawn(Random &r, shunt_type t)
+{
+  return is_integer(t) ? (double)(r.below(256) - 128) : r.value();
+}
+// What must not be read.
+inline double unwanted(shunt_type t, double x)
+{
+  return is_integer(t) ? 77 : x;
+}
+
 // Random B and C on the host; NaN and Inf in rows of B that no entry of A asks for, NaN in C if it
 // is not to be read, and around both.
 template <class Problem> void fill_dense(Problem &q, Random &r)
@@ -20,12 +35,14 @@ template <class Problem> void fill_dense(Problem &q, Random &r)
   memset(q.c.host.data(), 0xff, q.c.host.size());
   for (int64_t k = 0; k < p.cols; k++)
     for (int64_t j = 0; j < q.bl.cols; j++) {
-      const double unused = k % 2 ? (double)NAN : (double)INFINITY;
-      store(q.b.host.data(), q.bl.at(k, j), q.o.type, used[(size_t)k] ? r.value() : unused);
+      const double unused = unwanted(q.o.type, k % 2 ? (double)NAN : (double)INFINITY);
+      store(q.b.host.data(), q.bl.at(k, j), q.o.type,
+            used[(size_t)k] ? drawn(r, q.o.type) : unused);
     }
   for (int64_t i = 0; i < p.rows; i++)
     for (int64_t j = 0; j < q.cl.cols; j++)
-      store(q.c.host.data(), q.cl.at(i, j), q.o.out, q.o.beta == 0 ? (double)NAN : r.value());
+      store(q.c.host.data(), q.cl.at(i, j), q.o.out,
+            q.o.beta == 0 ? unwanted(q.o.out, (double)NAN) : drawn(r, q.o.out));
 }
 
 // Whether that many calls leave the same bits in C; `call` tells whether it was right.
@@ -52,7 +69,7 @@ int64_t wrong_elements(const Problem &q, const std::vector<char> &before, double
   const Pattern &p = q.pattern;
   const int64_t n = q.cl.cols;
   const size_t width = shunt_type_size(q.o.out);
-  const shunt_type compute = q.o.out == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32;
+  const shunt_type compute = q.o.out == SHUNT_F64 || q.o.out == SHUNT_I32 ? q.o.out : SHUNT_F32;
   std::vector<double> sum((size_t)n), scale((size_t)n), b((size_t)(p.cols * n));
   std::vector<char> element(q.c.host.size() / width);
   int64_t wrong = 0;

@@ -29,7 +29,8 @@ struct Matrix {
     for (size_t i = 0; i < p.offsets.size(); i++) put(offsets, i, p.offsets[i] + base);
     for (size_t i = 0; i < p.columns.size(); i++) {
       put(columns, i, p.columns[i] + base);
-      store(values.host.data() + skew * vsize, (int64_t)i, value, r.value() * 100);
+      for (int64_t j = 0; j < parts(); j++)
+        store(values.host.data() + skew * vsize, (int64_t)i * parts() + j, part(), r.value() * 100);
     }
     host = shunt_csr{p.rows,
                      p.cols,
@@ -45,6 +46,12 @@ struct Matrix {
     dev.columns = (char *)columns.device + skew * isize;
     dev.values = (char *)values.device + skew * vsize;
     upload();
+  }
+  // Of complex values: real and imaginary.
+  int64_t parts() const { return shunt_type_is_complex(value) ? 2 : 1; }
+  shunt_type part() const
+  {
+    return value == SHUNT_C32 ? SHUNT_F32 : value == SHUNT_C64 ? SHUNT_F64 : value;
   }
   void put(Buffer &b, size_t i, int64_t v)
   {

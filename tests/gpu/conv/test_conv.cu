@@ -73,7 +73,7 @@ static void test_dense()
                                      {sized(37, 7), 4096},
                                      {sized(5, 2), 30001},
                                      {sized(3, 1), 70000}};
-  static const shunt_type types[] = {SHUNT_I8, SHUNT_F16, SHUNT_F32, SHUNT_F64};
+  static const shunt_type types[] = {SHUNT_I8, SHUNT_F16, SHUNT_F32, SHUNT_F64, SHUNT_C64};
 
   for (auto &s : shape) {
     bool good = true;

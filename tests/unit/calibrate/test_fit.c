@@ -154,6 +154,29 @@ static void test_known_table(double noise, double most, double off)
   calibrate_free(&t);
 }
 
+/* However much times scatter, estimates are as long as they are in the mean. */
+static void test_scatter(void)
+{
+  const struct shunt_cost_table known = made_table();
+  struct shunt_cost_table fitted;
+  struct calibrate_timings t;
+  double sum = 0;
+  int cases = 0;
+  if (!make_timings(&t, &known, 0.7, 80)) return;
+  struct calibrate_fit *fit = calibrate_fit_make(&t, &shunt_costs_h200);
+  calibrate_fit_lines(fit, -1, &fitted);
+  for (int i = 0; i < t.count; i++)
+    for (int w = 0; w < CALIBRATE_WAYS; w++) {
+      if (t.of[i].us[w] == 0) continue;
+      sum += calibrate_estimate(&t, &t.of[i], w, &fitted) / t.of[i].us[w];
+      cases++;
+    }
+  check(fabs(sum / cases - 1) < 0.04, "times that scatter: an estimate is %.3f of them",
+        sum / cases);
+  calibrate_fit_free(fit);
+  calibrate_free(&t);
+}
+
 /* The last matrix's times are absurd; what the others give is what they give without it. */
 static void test_left_out(void)
 {
@@ -260,6 +283,7 @@ int main(void)
   test_least_squares();
   test_known_table(0, 1e-3, 1.001);
   test_known_table(0.1, 0.1, 1.1);
+  test_scatter();
   test_left_out();
   test_few();
   test_saved();

@@ -40,8 +40,8 @@ static struct shunt_sddmm problem(struct memory *m, shunt_type in, shunt_type ou
   p.a = dense(m->a, M, K, a_rows, 5, in);
   p.b = dense(m->b, K, N, b_rows, 4, in);
   for (int i = 0; i < 64; i++) {
-    store(m->a, i, in, NAN);
-    store(m->b, i, in, NAN);
+    store(m->a, i, in, in == SHUNT_I8 ? 77 : NAN);
+    store(m->b, i, in, in == SHUNT_I8 ? 77 : NAN);
   }
   for (int i = 0; i < M; i++)
     for (int k = 0; k < K; k++) store(m->a, i * p.a.row_stride + k * p.a.col_stride, in, A[i][k]);
@@ -78,6 +78,32 @@ static void test_types(void)
       check(shunt_csr_sddmm_host(&p) == SHUNT_OK && equals(&p, 1, 0),
             "types %d -> %d, layout %d: A B at the pattern", in[t], out[t], layout);
     }
+}
+
+/* Of int8; into int32 sums wrap, as alpha's and beta's products do. */
+static void test_integers(void)
+{
+  struct memory m;
+  const int32_t alpha = 3, beta = 1 << 30;
+  for (int layout = 0; layout < 8; layout++)
+    for (int wide = 0; wide < 2; wide++) {
+      const shunt_type out = wide ? SHUNT_F32 : SHUNT_I32;
+      struct shunt_sddmm p = problem(&m, SHUNT_I8, out, layout & 1 ? SHUNT_I64 : SHUNT_I32,
+                                     layout & 1, layout & 2, layout & 4, 10);
+      p.compute = out;
+      p.alpha.host = 2;
+      p.beta.host = -1;
+      check(shunt_csr_sddmm_host(&p) == SHUNT_OK && equals(&p, 2, -10), "int8 into %s, layout %d",
+            wide ? "f32" : "int32", layout);
+    }
+  struct shunt_sddmm p = problem(&m, SHUNT_I8, SHUNT_I32, SHUNT_I32, 0, 1, 0, 6);
+  p.compute = SHUNT_I32;
+  p.alpha.device = &alpha;
+  p.beta.device = &beta; /* 6 * 2^30 = 2^31 modulo 2^32 */
+  check(shunt_csr_sddmm_host(&p) == SHUNT_OK && equals(&p, 3, -2147483648.0),
+        "int8 into int32 wraps, scalars by pointer");
+  p.compute = SHUNT_F32;
+  check(shunt_csr_sddmm_host(&p) == SHUNT_E_UNSUPPORTED, "int32 by sums in f32 are refused");
 }
 
 static void test_scalars(void)
@@ -135,6 +161,7 @@ static void test_edges(void)
 int main(void)
 {
   test_types();
+  test_integers();
   test_scalars();
   test_edges();
   return check_finish();

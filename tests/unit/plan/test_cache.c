@@ -98,13 +98,19 @@ static double now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Seconds for frees that concern no matrix. */
+/* Seconds of the processor for frees that concern no matrix; least of many, as other programs take
+   the caches. */
 static double free_others(void)
 {
-  const double start = now();
-  for (int i = 0; i < 10000; i++)
-    shunt_cache_forget_range(cache, (const char *)(uintptr_t)(1 << 20) + i * 512, 512);
-  return now() - start;
+  double least = 1e9;
+  for (int round = 0; round < 20; round++) {
+    const double start = now();
+    for (int i = 0; i < 10000; i++)
+      shunt_cache_forget_range(cache, (const char *)(uintptr_t)(1 << 20) + i * 512, 512);
+    const double took = now() - start;
+    if (took < least) least = took;
+  }
+  return least;
 }
 
 /* Programs free memory that no matrix is in. */

@@ -2,10 +2,10 @@
    to the program, and to other processes.  */
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "backend/plan/memory/budget.h"
+#include "tests/unit/clock.h"
 #include "tests/unit/plan/cache_calls.h"
 
 /* Copies that nobody uses make room first, though calls with their matrix go on. */
@@ -162,27 +162,39 @@ static void test_memory(void)
   close_cache();
 }
 
-/* Another process keeps so much, until the pipe is closed.  -1: it could not begin. */
-static pid_t keep_elsewhere(const char *folder, int64_t bytes, int64_t budget, int *pipe_end)
+/* Another process keeps so much, and wants more when it is told, until it is ended.  -1: it could
+   not begin. */
+static pid_t keep_elsewhere(const char *folder, int64_t bytes, int64_t budget, int ends[2])
 {
   static const unsigned char uuid[16] = {7};
-  int go[2], ready[2];
+  int go[2], done[2];
   char c;
-  if (pipe(go) || pipe(ready)) return -1;
+  if (pipe(go) || pipe(done)) return -1;
   fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
     struct shunt_budget *s = shunt_budget_open(folder, uuid);
     close(go[1]);
-    const bool took = s && shunt_budget_take(s, bytes, budget) && write(ready[1], "", 1) == 1;
-    while (read(go[0], &c, 1) > 0) shunt_budget_want(s, 1000);
-    exit(!took);
+    bool good = s && shunt_budget_take(s, bytes, budget) && write(done[1], "", 1) == 1;
+    while (good && read(go[0], &c, 1) > 0) {
+      shunt_budget_want(s, 1000);
+      good = write(done[1], "", 1) == 1;
+    }
+    exit(!good);
   }
-  close(go[0]), close(ready[1]);
-  const bool began = read(ready[0], &c, 1) == 1;
-  close(ready[0]);
-  *pipe_end = go[1];
-  return began ? child : -1;
+  close(go[0]), close(done[1]);
+  ends[0] = done[0], ends[1] = go[1];
+  return read(done[0], &c, 1) == 1 ? child : -1;
+}
+static bool want_elsewhere(const int ends[2])
+{
+  char c;
+  return write(ends[1], "", 1) == 1 && read(ends[0], &c, 1) == 1;
+}
+static void end_elsewhere(pid_t other, const int ends[2])
+{
+  close(ends[0]), close(ends[1]);
+  waitpid(other, NULL, 0);
 }
 
 /* Room for three copies, in all processes. */
@@ -192,29 +204,25 @@ static void test_shared(void)
   char folder[] = "/tmp/shunt-cache-XXXXXX";
   const int64_t budget = 3 * 1256;
   struct shunt_lookup l;
-  int end = -1;
+  int ends[2] = {-1, -1};
   struct shunt_budget *shared = mkdtemp(folder) ? shunt_budget_open(folder, uuid) : NULL;
   check(shared != NULL, "a budget for all processes");
   open_cache(budget);
   shunt_cache_share(cache, shared);
   call(NULL, &l);
-  pid_t other = keep_elsewhere(folder, 2 * 1256, budget, &end);
+  pid_t other = keep_elsewhere(folder, 2 * 1256, budget, ends);
   check(other > 0 && pack(&formats[0]) == SHUNT_OK, "what another process leaves");
   check(pack(&formats[1]) == SHUNT_E_MEMORY && allocated == 1, "and no more");
   check(!shunt_cache_wants_relief(cache) || !shunt_cache_wants_relief(cache),
         "one's own want is heard once");
-  close(end);
-  waitpid(other, NULL, 0);
+  end_elsewhere(other, ends);
   for (int i = 0; i < 100; i++) call(&formats[0], &l);
   check(pack(&formats[1]) == SHUNT_OK && allocated == 2, "when it ends there is room");
-  other = keep_elsewhere(folder, 1256, budget, &end);
-  check(write(end, "", 1) == 1, "another wants something");
-  for (int i = 0; i < 1000 && !shunt_cache_wants_relief(cache); i++)
-    nanosleep(&(struct timespec){0, 10000000}, NULL);
+  other = keep_elsewhere(folder, 1256, budget, ends);
+  check(want_elsewhere(ends) && shunt_cache_wants_relief(cache), "another wants something");
   shunt_cache_relieve(cache);
   check(allocated == 1, "and gets what is above an equal share: %d copies left", allocated);
-  close(end);
-  waitpid(other, NULL, 0);
+  end_elsewhere(other, ends);
   close_cache();
   shunt_budget_close(shared);
   rmdir(folder);

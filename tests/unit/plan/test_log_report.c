@@ -1,5 +1,5 @@
 /* test_log_report.c: reports of many processes: those that end together, those that are killed, and
-   forked children.  */
+   forked children; by a clock of the test's own.  */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "backend/plan/log.h"
 #include "tests/unit/check.h"
+#include "tests/unit/clock.h"
 
 enum { PROCESSES = 12, PROBLEMS = 1500, SOME = 3 };
 static char folder[] = "/tmp/shunt-test-report-XXXXXX";
@@ -36,11 +36,6 @@ static void make_calls(int n, bool captured)
         "call", "csr", SHUNT_OUTCOME(SHUNT_FITS), (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u,
         print_name, &i,
         (struct shunt_log_call){.us = 5, .saved_us = 2, .caller = captured ? NULL : &folder});
-}
-
-static void pause_ms(int ms)
-{
-  nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -136,7 +131,7 @@ static void test_killed(void)
     const pid_t child = start(folder);
     if (child == 0) {
       make_calls(SOME, false);
-      pause_ms(300); /* the next call finds the report due */
+      clock_pass(300); /* the next call finds the report due */
       make_calls(SOME, how == 3);
       if (how == 2) _exit(0);
       raise(how ? SIGKILL : SIGTERM);

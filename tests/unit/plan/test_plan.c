@@ -5,7 +5,9 @@
 #include "backend/plan/context.h"
 #include "backend/plan/fault.h"
 #include "backend/plan/problem.h"
+#include "backend/routes/costs.h"
 #include "backend/routes/route.h"
+#include "kernels/csr/csr_kernels.h"
 #include "tests/unit/check.h"
 
 static const char *const words[] = {
@@ -160,6 +162,33 @@ static void check_extended(const struct shunt_problem *p)
   check(shunt_problem_hash(&q) != plain, "promises of both are told apart");
 }
 
+static void check_extended_sddmm(void)
+{
+  struct shunt_problem p;
+  int some = 1; /* any address */
+  shunt_problem_parse("sddmm:csr:i8.i8.i32.i32:i32b0:m64n32k48z256:NN:rc:ld48.48:a1b0:alg0", &p);
+  p.sddmm.c.row_offsets = p.sddmm.c.columns = &some;
+  p.sddmm.c.values = p.sddmm.a.values = p.sddmm.b.values = &some;
+  check(shunt_problem_check(&p).reason == SHUNT_R_TYPES, "SDDMM of int8 is the original's");
+  p.extended = true;
+  check(shunt_problem_check(&p).reason == SHUNT_FITS, "and extended");
+  p.sddmm.c.value_type = p.sddmm.compute = SHUNT_F32;
+  check(shunt_problem_check(&p).reason == SHUNT_FITS, "into f32");
+  p.sddmm.c.value_type = SHUNT_I8;
+  check(shunt_problem_check(&p).reason == SHUNT_R_TYPES, "into int8 not");
+  p.sddmm.c.value_type = p.sddmm.compute = SHUNT_I32;
+  check(shunt_csr_sddmm_fits(&p.sddmm), "csr takes it");
+  p.sddmm.a.cols = p.sddmm.b.rows = p.sddmm.a.row_stride = p.sddmm.b.col_stride = 131072;
+  check(shunt_csr_sddmm_fits(&p.sddmm), "csr takes long sums, which wrap");
+  p.sddmm.c.value_type = p.sddmm.compute = SHUNT_F32;
+  check(!shunt_csr_sddmm_fits(&p.sddmm), "but not into f32");
+  p.sddmm.c.value_type = p.sddmm.compute = SHUNT_I32;
+  p.sddmm.b.cols = p.sddmm.c.cols = 1 << 16;
+  check(!shunt_csr_sddmm_fits(&p.sddmm), "nor what 32-bit indices do not reach");
+  p.sddmm.c.index_type = SHUNT_I64;
+  check(shunt_csr_sddmm_fits(&p.sddmm), "64-bit ones do");
+}
+
 static void test_check(void)
 {
   struct shunt_problem p;
@@ -193,6 +222,7 @@ static void test_check(void)
   q.spmm.compute = SHUNT_F64;
   check(shunt_problem_check(&q).reason == SHUNT_R_TYPES, "compute type");
   check_extended(&p);
+  check_extended_sddmm();
   q = p;
   q.spmm.c.row_stride = 3;
   check(shunt_problem_check(&q).reason == SHUNT_R_SHAPE, "leading dimension too small");
@@ -421,6 +451,7 @@ static void test_scalars(void)
       "spmm:csr:bf16.bf16.f32.f32:i64b0:m1024n128k1024z104857:NN:cc:ld1024.1024:a1b0:alg0",
       "spmm:csr:f32.f32.f32.f32:i32b0:m1024n128k1024z104857:NN:rr:ld128.128:a1b0:alg0",
       "spmm:csr:f64.f64.f64.f64:i32b0:m1024n128k1024z104857:TN:rr:ld128.128:a1b0:alg0",
+      "spmm:csr:c64.c64.c64.c64:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",
       "sddmm:csr:f16.f16.f16.f32:i32b0:m1024n1024k128z104857:NN:rc:ld128.128:a1b0:alg0",
   };
   static const double scalars[] = {1, -3, 0.5};
@@ -449,6 +480,73 @@ static void test_scalars(void)
   }
 }
 
+/* Complex products are dense ones where they overwrite C, op(A) = A, and little of A is zero. */
+static void test_complex_dense(void)
+{
+  static struct shunt_context context = {
+      .machine = {{132, 90, 232448, 60 << 20}, &shunt_costs_h200},
+      .memory_bytes = (size_t)80 << 30};
+  static const struct {
+    const char *word;
+    enum shunt_reason fits, expected;
+  } cases[] = {
+      {"spmm:csr:c32.c32.c32.c32:i32b0:m512n64k512z131072:NN:rr:ld64.64:a1,2b0:alg0", SHUNT_FITS,
+       SHUNT_FITS},
+      {"spmm:csr:c64.c64.c64.c64:i64b1:m512n64k512z131072:NN:cc:ld512.512:a1b0:alg0", SHUNT_FITS,
+       SHUNT_FITS},
+      {"spmm:csr:c32.c32.c32.c32:i32b0:m512n64k512z131072:NN:rr:ld64.64:a1b0,1:alg0", SHUNT_FITS,
+       SHUNT_R_TYPES},
+      {"spmm:csr:c64.c64.c64.c64:i32b0:m512n64k512z131072:TN:rr:ld64.64:a1b0:alg0", SHUNT_R_TYPES,
+       SHUNT_R_TYPES},
+      {"spmm:csr:c32.c32.c32.c32:i32b0:m512n64k512z1310:NN:rr:ld64.64:a1b0:alg0", SHUNT_R_SPARSE,
+       SHUNT_R_SPARSE},
+      {"sddmm:csr:c32.c32.c32.c32:i32b0:m512n512k64z131072:NN:rr:ld64.512:a1b0:alg0", SHUNT_R_TYPES,
+       SHUNT_R_TYPES},
+  };
+  const struct shunt_route *dense = shunt_route_at(shunt_route_index("dense"));
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct shunt_problem p = bound(cases[i].word);
+    const struct shunt_call c = {
+        .problem = &p, .context = &context, .library = true, .workspace_bytes = (size_t)1 << 30};
+    double us = 0;
+    const enum shunt_reason fits = dense->fits(&p, &context).reason;
+    check(fits == cases[i].fits, "dense answers %s: %s", shunt_reason_text(fits), cases[i].word);
+    if (fits != SHUNT_FITS) continue;
+    check(dense->expect(&c, &us).reason == cases[i].expected && us > 0, "and expects: %s",
+          shunt_reason_text(cases[i].expected));
+  }
+  const struct shunt_machine *m = &context.machine;
+  const double real = shunt_cost_gemm(4096, 256, 4096, SHUNT_F32, SHUNT_MATH_EXACT, m);
+  const double pairs = shunt_cost_gemm(4096, 256, 4096, SHUNT_C32, SHUNT_MATH_EXACT, m);
+  check(pairs > 3.5 * real && pairs < 4 * real, "a complex product is four real ones: %g, %g us",
+        pairs, real);
+}
+
+/* Blocks of int8: half the bytes of B that 2-byte types have, for each 8 rows anew.  So Blocked-ELL
+   of 8 pays, cuSPARSE is the faster at that of 32, and of BSR all pay.  */
+static void test_integer_blocks(void)
+{
+  static const struct shunt_machine m = {{132, 90, 232448, 60 << 20}, &shunt_costs_h200};
+  static const struct {
+    const char *word;
+    bool pays;
+  } cases[] = {
+      {"spmm:ell:i8.i8.i32.i32:i32b0:m4096n256k4096z1671168:NN:rr:ld256.256:a1b0:alg0:v8w51", true},
+      {"spmm:ell:i8.i8.f32.f32:i32b0:m4096n256k4096z1703936:NN:rr:ld256.256:a1b0:alg0:v32w13",
+       false},
+      {"spmm:bsr:i8.i8.i32.i32:i32b0:m4096n256k4096z1677312:NN:rr:ld256.256:a1b0:alg0:v8", true},
+      {"spmm:bsr:i8.i8.i32.i32:i32b0:m4096n256k4096z1677312:NN:rr:ld256.256:a1b0:alg0:v32", true},
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct shunt_problem p = bound(cases[i].word);
+    check(shunt_problem_check(&p).reason == SHUNT_FITS, "blocks of int8 are taken");
+    const double ours = shunt_cost_bsr(&p.spmm, &p.blocks, &m),
+                 theirs = shunt_cost_original(&p, NULL, &m);
+    check((ours < theirs) == cases[i].pays, "%g us, %g by cuSPARSE: %s", ours, theirs,
+          cases[i].word);
+  }
+}
+
 int main(void)
 {
   test_text();
@@ -463,5 +561,7 @@ int main(void)
   test_faults();
   test_routes();
   test_scalars();
+  test_complex_dense();
+  test_integer_blocks();
   return check_finish();
 }

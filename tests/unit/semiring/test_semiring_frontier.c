@@ -1,53 +1,13 @@
 /* test_semiring_frontier.c: a step of many searches at once against its twin, over random shapes,
    forms of F and M, both directions and every set of instructions; then with each of its
-   allocations refused in turn.  Linked with --wrap for malloc, calloc and free.
+   allocations refused in turn.  Linked with --wrap for refused_memory.h.
 
      test_semiring_frontier [cases]  */
-#include <stdatomic.h>
-
 #include "kernels/semiring/frontier/frontier_kernels.h"
 #include "kernels/semiring/semiring_choice.h"
 #include "tests/unit/check.h"
+#include "tests/unit/semiring/refused_memory.h"
 #include "tests/unit/semiring/semiring_random.h"
-
-/* ---- memory that is refused ------------------------------------------------------------------ */
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void __real_free(void *p);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void __wrap_free(void *p);
-
-static atomic_long asked, held;
-static long refused; /* 0: none */
-
-static bool refuse(void)
-{
-  return atomic_fetch_add(&asked, 1) + 1 == refused;
-}
-
-static void *counted(void *p)
-{
-  if (p) atomic_fetch_add(&held, 1);
-  return p;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-  return refuse() ? NULL : counted(__real_malloc(bytes));
-}
-
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-  return refuse() ? NULL : counted(__real_calloc(n, bytes));
-}
-
-void __wrap_free(void *p)
-{
-  if (p) atomic_fetch_sub(&held, 1);
-  __real_free(p);
-}
 
 static void refuse_from_here(long n)
 {

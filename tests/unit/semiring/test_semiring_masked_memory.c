@@ -2,58 +2,11 @@
    is refused in turn, on one thread and on several: it must say SHUNT_E_MEMORY and hand out no
    work, or do without, and have freed what it had.  Linked with --wrap for malloc, calloc,
    aligned_alloc and free.  */
-#include <stdatomic.h>
-
 #include "kernels/semiring/masked/masked.h"
 #include "kernels/semiring/semiring_scratch.h"
 #include "tests/unit/check.h"
+#include "tests/unit/semiring/refused_memory.h"
 #include "tests/unit/semiring/semiring_random.h"
-
-/* ---- memory that is refused ------------------------------------------------------------------ */
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__real_aligned_alloc(size_t align, size_t bytes);
-void __real_free(void *p);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_aligned_alloc(size_t align, size_t bytes);
-void __wrap_free(void *p);
-
-static atomic_long asked, held;
-static long refused; /* 0: none */
-
-static bool refuse(void)
-{
-  return atomic_fetch_add(&asked, 1) + 1 == refused;
-}
-
-static void *counted(void *p)
-{
-  if (p) atomic_fetch_add(&held, 1);
-  return p;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-  return refuse() ? NULL : counted(__real_malloc(bytes));
-}
-
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-  return refuse() ? NULL : counted(__real_calloc(n, bytes));
-}
-
-void *__wrap_aligned_alloc(size_t align, size_t bytes)
-{
-  return refuse() ? NULL : counted(__real_aligned_alloc(align, bytes));
-}
-
-void __wrap_free(void *p)
-{
-  if (p) atomic_fetch_sub(&held, 1);
-  __real_free(p);
-}
 
 static void refuse_from_here(long n)
 {

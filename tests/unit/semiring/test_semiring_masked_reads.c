@@ -55,6 +55,8 @@ static void test_terms(void)
   const double entries = (double)even.nnz;
   check(shunt_masked_saxpy_terms(&p, &n) && n.read > 3.9 * entries && n.offered < 4.1 * entries,
         "a band: terms of rows");
+  /* Of column i + a of row i and b of row i + a, those with a + b < 4 are M's: 10 of 16. */
+  check(n.met > 0.55 * 4 * entries && n.met < 0.7 * 4 * entries, "and where M has entries");
   check(!shunt_masked_seems_symmetric(&p), "half a band is not symmetric");
   struct shunt_sparse diagonal = band(64, 0, 1);
   const struct shunt_masked_dot symmetric = product(diagonal);

@@ -18,7 +18,7 @@ if [ -z "$browser" ]; then
   finish
 fi
 chromium() {
-  timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
+  timeout 900 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
     --hide-scrollbars --no-first-run --user-data-dir="$work/profile" "$@" 2>browser.err
 }
 if ! chromium --dump-dom 'data:text/html,<p>hello</p>' | grep -q '<p>hello</p>'; then

@@ -320,7 +320,7 @@ else
   check "its rank, host and time" 'RANK=3 SHUNT_ROUTES=host run ./product && json "
      a[\"processes\"][0][\"rank\"] == 3 and a[\"processes\"][0][\"host\"] and
      0 <= a[\"processes\"][0][\"seconds\"] < a[\"seconds\"] + 0.5 and
-     abs(a[\"processes\"][0][\"started\"] - a[\"started\"]) < 2"'
+     -1 <= a[\"processes\"][0][\"started\"] - a[\"started\"] <= a[\"seconds\"] + 1"'
   check "a C program: its object and function" \
     'json "a[\"decisions\"][0][\"from\"].startswith(\"product: multiply+0x\")"'
   # shellcheck disable=SC2086

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "conv/coo/coo_conv.h"
+#include "conv/csr/csr_conv.h"
 #include "kernels/bsr/bsr_kernels.h"
 #include "kernels/csr/csr_kernels.h"
 #include "tests/unit/way/device.h"
@@ -250,6 +251,11 @@ static struct shunt_scalar scalar(cusparseHandle_t h, const void *p, cudaDataTyp
   switch (compute) {
   case CUDA_R_64F: return (struct shunt_scalar){.host = *(const double *)p};
   case CUDA_R_32I: return (struct shunt_scalar){.host = *(const int32_t *)p};
+  case CUDA_C_32F:
+    return (struct shunt_scalar){.host = ((const float *)p)[0], .imaginary = ((const float *)p)[1]};
+  case CUDA_C_64F:
+    return (struct shunt_scalar){.host = ((const double *)p)[0],
+                                 .imaginary = ((const double *)p)[1]};
   default: return (struct shunt_scalar){.host = *(const float *)p};
   }
 }
@@ -258,18 +264,31 @@ struct product {
   struct shunt_spmm p;
   struct shunt_block_shape shape;
   const void *row_indices;
-  bool transposed;
+  bool transposed, conjugate;
 };
+
+/* By the transpose itself. */
+static void multiply_transposed(const struct shunt_spmm *p, bool conjugate)
+{
+  struct shunt_transposed t;
+  struct shunt_spmm turned = *p;
+  void *memory = aligned_alloc(256, shunt_transposed_bytes(&p->a, false));
+  if (!memory || !shunt_transposed_lay_out(&p->a, false, memory, &t)) abort();
+  shunt_csr_transpose_host(&p->a, conjugate, &t);
+  turned.a = shunt_transposed_csr(&p->a, &t, t.values);
+  if (shunt_type_is_complex(p->compute))
+    shunt_csr_spmm_complex_host(&turned);
+  else
+    shunt_csr_spmm_host(&turned);
+  free(memory);
+}
 static void multiply(const void *arguments)
 {
   const struct product *x = arguments;
   struct shunt_spmm p = x->p;
+  if (device.no_sums) return;
   if (x->shape.size > 0) {
     shunt_bsr_spmm_host(&p, &x->shape);
-    return;
-  }
-  if (x->transposed) {
-    shunt_csr_spmm_transposed_host(&p);
     return;
   }
   void *offsets = NULL;
@@ -281,7 +300,12 @@ static void multiply(const void *arguments)
                           &irregular);
     p.a.row_offsets = offsets;
   }
-  shunt_csr_spmm_host(&p);
+  if (x->transposed)
+    multiply_transposed(&p, x->conjugate);
+  else if (shunt_type_is_complex(p.compute))
+    shunt_csr_spmm_complex_host(&p);
+  else
+    shunt_csr_spmm_host(&p);
   free(offsets);
 }
 static cusparseStatus_t spmm(cusparseHandle_t h, cusparseOperation_t oa, cusparseOperation_t ob,
@@ -301,7 +325,8 @@ static cusparseStatus_t spmm(cusparseHandle_t h, cusparseOperation_t oa, cuspars
                                   .compute = type_of(compute)},
                             .shape = {.size = a->block},
                             .row_indices = a->row_indices,
-                            .transposed = by_columns != (oa != CUSPARSE_OPERATION_NON_TRANSPOSE)};
+                            .transposed = by_columns != (oa != CUSPARSE_OPERATION_NON_TRANSPOSE),
+                            .conjugate = oa == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE};
   device_enqueue(h->stream, multiply, &x, sizeof x);
   return OK;
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/unit/way/streams.h"
 
@@ -217,10 +218,17 @@ static CUresult context_id(CUcontext c, unsigned long long *id)
   (void)c;
   return *id = context, device.count > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
+/* Of this process and those that it forks: others that run beside it share no budget with it. */
+static pid_t process;
+__attribute__((constructor)) static void remember_process(void)
+{
+  process = getpid();
+}
 static CUresult uuid(CUuuid *out, CUdevice d)
 {
   (void)d;
   memset(out, 0x5a, sizeof *out);
+  memcpy(out, &process, sizeof process);
   return CUDA_SUCCESS;
 }
 static CUresult name(char *out, int size, CUdevice d)

@@ -4,7 +4,7 @@
    keep what was freed, as a GPU's do, until the host has waited for the stream that freed it, and
    then until they are trimmed.  Its streams work in order: at once, or when the test says so
    (device.late); a graph keeps what was captured and can be launched.  Kernels are their twins
-   (launchers.c).  What may not be called while a stream is captured fails, and is counted.  */
+   (launchers/).  What may not be called while a stream is captured fails, and is counted.  */
 #ifndef WAY_DEVICE_H
 #define WAY_DEVICE_H
 
@@ -33,7 +33,7 @@ struct device {
   long launches;         /* of kernels, enqueued or captured */
   long repairs, changes; /* repairs that computed C, and those that found A changed */
   int64_t longest;       /* what the last csr was told of the longest row; negative: nothing */
-  char trace[4096];      /* a letter for each kernel that was enqueued: launchers.c */
+  char trace[4096];      /* a letter for each kernel that was enqueued: launchers/ */
 };
 extern struct device device;
 

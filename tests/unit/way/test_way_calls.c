@@ -110,12 +110,18 @@ static void by_columns(void)
   drop(&x);
 }
 
+static float value_of(const void *array, shunt_type t, int64_t i)
+{
+  return t == SHUNT_I8 ? ((const int8_t *)array)[i] : ((const float *)array)[i];
+}
+
 /* Blocks of 2 x 2 along x->a's diagonal, all ones: C is sums of two rows of B. */
-static void in_blocks(void)
+static void in_blocks_of(int kind)
 {
   enum { BLOCKS = 8, SIZE = 2 };
-  struct product x = {.m = 16, .k = 16, .n = 16, .each = 2, .kind = SINGLES};
+  struct product x = {.m = 16, .k = 16, .n = 16, .each = 2};
   int32_t offsets[BLOCKS + 1], columns[BLOCKS];
+  x.kind = kind;
   make(&x);
   for (int i = 0; i <= BLOCKS; i++) offsets[i] = i;
   for (int i = 0; i < BLOCKS; i++) columns[i] = i;
@@ -128,16 +134,24 @@ static void in_blocks(void)
          "CreateBsr succeeds");
   EXPECT(ask(&x) == CUSPARSE_STATUS_SUCCESS, "bufferSize succeeds");
   for (int call = 0; call < 4; call++) {
-    const float *b = x.b;
-    float *want = x.want;
     for (int64_t i = 0; i < x.m * x.n; i++) {
       const int64_t row = i / x.n / SIZE * SIZE, col = i % x.n;
-      want[i] = b[row * x.n + col] + b[(row + 1) * x.n + col];
+      store(x.want, x.t_out, i,
+            value_of(x.b, x.t, row * x.n + col) + value_of(x.b, x.t, (row + 1) * x.n + col));
     }
     EXPECT(run(&x) == CUSPARSE_STATUS_SUCCESS && is_right(&x), "call %d is right", call);
   }
   EXPECT(traced('k') && library.products == 0, "blocks are taken, not \"%s\"", device.trace);
   drop(&x);
+}
+
+static void in_blocks(void)
+{
+  in_blocks_of(SINGLES);
+}
+static void in_blocks_of_integers(void)
+{
+  in_blocks_of(BYTES);
 }
 
 /* ---- what is set, and what options add ------------------------------------------------------ */
@@ -232,6 +246,55 @@ static void extended(void)
   drop(&x);
 }
 
+/* It refuses SDDMM of int8, too. */
+static void extended_integers(void)
+{
+  struct product x = small;
+  cusparseDnMatDescr_t a, b;
+  size_t bytes = 0;
+  int32_t alpha = 2, beta = -1, values[16 * 8], want[16 * 8];
+  x.kind = BYTES;
+  make(&x);
+  library.refuses = true;
+  fill(x.c, SHUNT_I8, x.m * x.n);
+  fill(values, SHUNT_I32, x.a.nnz);
+  cusparseDestroySpMat(x.sparse);
+  cusparseCreateCsr(&x.sparse, x.m, x.k, x.a.nnz, (void *)(uintptr_t)x.a.row_offsets,
+                    (void *)(uintptr_t)x.a.columns, values, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                    CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32I);
+  cusparseCreateDnMat(&a, x.m, x.n, x.n, x.c, CUDA_R_8I, CUSPARSE_ORDER_ROW);
+  cusparseCreateDnMat(&b, x.n, x.k, x.n, x.b, CUDA_R_8I, CUSPARSE_ORDER_COL);
+#define SAMPLED_BYTES                                                                              \
+  x.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &alpha, a, b,      \
+      &beta, x.sparse, CUDA_R_32I, CUSPARSE_SDDMM_ALG_DEFAULT
+  EXPECT(cusparseSDDMM_bufferSize(SAMPLED_BYTES, &bytes) == CUSPARSE_STATUS_SUCCESS && bytes > 0,
+         "bufferSize answers");
+  void *buffer = room_for((int64_t)bytes, 1);
+  EXPECT(cusparseSDDMM_preprocess(SAMPLED_BYTES, buffer) == CUSPARSE_STATUS_SUCCESS,
+         "preprocess answers");
+  for (int i = 0; i < 6; i++) {
+    struct shunt_sddmm to = {.a = {x.m, x.n, x.n, 1, x.c, SHUNT_I8},
+                             .b = {x.n, x.k, 1, x.n, x.b, SHUNT_I8},
+                             .c = x.a,
+                             .alpha = {.host = alpha},
+                             .beta = {.host = beta},
+                             .compute = SHUNT_I32};
+    fill(x.c, SHUNT_I8, x.m * x.n);
+    memcpy(want, values, sizeof want);
+    to.c.values = want, to.c.value_type = SHUNT_I32;
+    EXPECT(shunt_csr_sddmm_host(&to) == SHUNT_OK, "the twin computes");
+    EXPECT(cusparseSDDMM(SAMPLED_BYTES, buffer) == CUSPARSE_STATUS_SUCCESS, "call %d succeeds", i);
+    EXPECT(memcmp(want, values, sizeof want) == 0, "call %d is right", i);
+  }
+  EXPECT(library.products == 0, "no product reaches the original");
+  EXPECT(cusparseSDDMM(SAMPLED_BYTES, NULL) == CUSPARSE_STATUS_NOT_SUPPORTED,
+         "without a buffer the original's answer stands");
+  free(buffer);
+  cusparseDestroyDnMat(a);
+  cusparseDestroyDnMat(b);
+  drop(&x);
+}
+
 int main(void)
 {
   static const struct setting csr[] = {{"SHUNT_ROUTES", "csr"}, {NULL, NULL}};
@@ -248,10 +311,12 @@ int main(void)
   check_case("COO", csr, by_coordinates);
   check_case("CSC", vector, by_columns);
   check_case("blocks", blocks, in_blocks);
+  check_case("blocks of int8", blocks, in_blocks_of_integers);
   check_case("other values", vector, other_values);
   check_case("tuned", tune, tuned);
   reports(path);
   check_case("trusted", frozen, trusted);
   check_case("extended", extend, extended);
+  check_case("extended, SDDMM of int8", extend, extended_integers);
   return check_finish();
 }

@@ -1,0 +1,189 @@
+// csr_transpose_order.cuh: the entries of a row of A^T in the order of their places, by how many
+// there are:
+//
+//   up to 32           a warp: an entry's rank is how many places are less than its own
+//   up to kSorted      a block: a bitonic sort in shared memory
+//   more               a block: a walk through all columns of A, which finds them in order
+//
+// In memory at first are a row's places in any order, in `places` or, where that is NULL, in
+// `columns`; each is read before anything is written over it.
+#pragma once
+#include "conv/csr/csr_conv.h"
+
+namespace shunt
+{
+namespace transposing
+{
+
+constexpr int kThreads = 256, kWarps = kThreads / 32;
+constexpr int kShort = 32, kSorted = 8192; // entries of a row
+constexpr int kBatch = 8;                  // entries that a thread has under way
+constexpr int32_t kNone = INT32_MAX;       // behind all places
+constexpr unsigned kAll = 0xffffffffu;
+
+struct job {
+  const void *offsets, *columns, *values; // A
+  int64_t rows, cols, nnz;
+  int base, value_size;
+  bool conjugate, only_if_wanted;
+  struct shunt_transposed to;
+};
+
+// Unsigned, so that garbage wraps (to a place that the checks refuse).
+template <class I> __device__ __forceinline__ int64_t from_base(I index, int base)
+{
+  return static_cast<int64_t>(static_cast<uint64_t>(static_cast<int64_t>(index)) -
+                              static_cast<uint64_t>(base));
+}
+
+template <class I> __device__ __forceinline__ int64_t begin_of(const job &j, int64_t row)
+{
+  return from_base(static_cast<const I *>(j.offsets)[row], j.base);
+}
+
+template <class I> __device__ __forceinline__ int64_t first_entry(const job &j)
+{
+  const int64_t first = begin_of<I>(j, 0);
+  return first < 0 ? 0 : first;
+}
+
+template <class I> __device__ __forceinline__ int64_t end_of_entries(const job &j)
+{
+  const int64_t end = begin_of<I>(j, j.rows);
+  return end < j.nnz ? end : j.nnz;
+}
+
+// Of the entry at `place`; -1: none of A's.
+template <class I> __device__ __forceinline__ int column_at(const job &j, int64_t place)
+{
+  const int64_t c = from_base(static_cast<const I *>(j.columns)[place], j.base);
+  return c >= 0 && c < j.cols ? static_cast<int>(c) : -1;
+}
+
+// The last row that begins at `place` or before.
+template <class I> __device__ __forceinline__ int row_of(const job &j, int64_t place)
+{
+  int64_t low = 0, high = j.rows;
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    if (begin_of<I>(j, middle) <= place)
+      low = middle;
+    else
+      high = middle;
+  }
+  return static_cast<int>(low);
+}
+
+__device__ __forceinline__ uint64_t conjugated(uint64_t x, bool conjugate)
+{
+  return conjugate ? x ^ 0x8000000000000000u : x;
+}
+__device__ __forceinline__ ulonglong2 conjugated(ulonglong2 x, bool conjugate)
+{
+  if (conjugate) x.y ^= 0x8000000000000000u;
+  return x;
+}
+template <class V> __device__ __forceinline__ V conjugated(V x, bool)
+{
+  return x;
+}
+
+template <class V>
+__device__ __forceinline__ void copy_as(const job &j, int64_t from, int64_t to, bool conjugate)
+{
+  static_cast<V *>(j.to.values)[to] = conjugated(static_cast<const V *>(j.values)[from], conjugate);
+}
+
+__device__ __forceinline__ void copy_value(const job &j, int64_t from, int64_t to)
+{
+  switch (j.value_size) {
+  case 1: copy_as<uint8_t>(j, from, to, false); break;
+  case 2: copy_as<uint16_t>(j, from, to, false); break;
+  case 4: copy_as<uint32_t>(j, from, to, false); break;
+  case 8: copy_as<uint64_t>(j, from, to, j.conjugate); break;
+  default: copy_as<ulonglong2>(j, from, to, j.conjugate); break;
+  }
+}
+
+// Entry t of A^T is that at `place`.
+template <class I> __device__ __forceinline__ void put(const job &j, int64_t t, int32_t place)
+{
+  if (j.to.places) j.to.places[t] = place;
+  j.to.columns[t] = row_of<I>(j, place);
+  if (j.to.values) copy_value(j, place, t);
+}
+
+template <class I> __device__ __forceinline__ void order_by_rank(const job &j, int begin, int count)
+{
+  const int lane = threadIdx.x % 32;
+  const int32_t *in = j.to.places ? j.to.places : j.to.columns;
+  const int32_t place = lane < count ? in[begin + lane] : kNone;
+  int rank = 0;
+
+  for (int k = 0; k < count; k++) rank += __shfl_sync(kAll, place, k) < place;
+  if (lane < count) put<I>(j, begin + rank, place);
+}
+
+// Steps of one merge of the sort: pairs `apart` from each other, in runs of `run` that ascend and
+// descend in turn.
+__device__ __forceinline__ void exchange(int32_t *sorted, int room, int run, int apart)
+{
+  for (int i = threadIdx.x; i < room / 2; i += kThreads) {
+    const int low = 2 * i - (i & (apart - 1)), high = low + apart;
+    const int32_t x = sorted[low], y = sorted[high];
+    if ((x > y) == ((low & run) == 0)) sorted[low] = y, sorted[high] = x;
+  }
+  __syncthreads();
+}
+
+template <class I>
+__device__ __forceinline__ void order_by_sort(const job &j, int begin, int count, int32_t *sorted)
+{
+  const int32_t *in = j.to.places ? j.to.places : j.to.columns;
+  int room = 2 * kShort;
+
+  while (room < count) room *= 2;
+  for (int i = threadIdx.x; i < room; i += kThreads) sorted[i] = i < count ? in[begin + i] : kNone;
+  __syncthreads();
+  for (int run = 2; run <= room; run *= 2)
+    for (int apart = run / 2; apart > 0; apart /= 2) exchange(sorted, room, run, apart);
+  for (int i = threadIdx.x; i < count; i += kThreads) put<I>(j, begin + i, sorted[i]);
+  __syncthreads();
+}
+
+// found: [kBatch][kWarps].  A round is kBatch times kThreads entries.
+template <class I>
+__device__ __forceinline__ void order_by_walk(const job &j, int row, int begin, int *found)
+{
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int64_t end = end_of_entries<I>(j);
+
+  for (int64_t p0 = first_entry<I>(j); p0 < end; p0 += kBatch * kThreads) {
+    unsigned hits[kBatch];
+    bool any = false;
+#pragma unroll
+    for (int k = 0; k < kBatch; k++) {
+      const int64_t p = p0 + k * kThreads + threadIdx.x;
+      hits[k] = __ballot_sync(kAll, p < end && column_at<I>(j, p) == row);
+      any = any || hits[k];
+    }
+    if (!__syncthreads_or(any)) continue;
+    if (lane == 0)
+      for (int k = 0; k < kBatch; k++) found[k * kWarps + warp] = __popc(hits[k]);
+    __syncthreads();
+    int before = begin; // my warp's entries of step k come behind so many
+#pragma unroll
+    for (int k = 0; k < kBatch; k++)
+      for (int w = 0; w < kWarps; w++) {
+        if (w == warp && (hits[k] >> lane & 1))
+          put<I>(j, before + __popc(hits[k] & ((1u << lane) - 1)),
+                 static_cast<int32_t>(p0 + k * kThreads + threadIdx.x));
+        before += found[k * kWarps + w];
+      }
+    begin = before;
+    __syncthreads();
+  }
+}
+
+} // namespace transposing
+} // namespace shunt
