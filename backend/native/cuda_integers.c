@@ -21,9 +21,9 @@ static shunt_status cuda_pack(const struct shunt_csr *a, const struct shunt_srbc
 }
 
 static shunt_status cuda_quantise(const struct shunt_native_place *at,
-                                  const struct shunt_quantise *q, shunt_stream stream)
+                                  const struct shunt_quantise *q, int count, shunt_stream stream)
 {
-  return SHUNT_LAUNCH(shunt_quantise_cuda(q, &at->device, stream));
+  return SHUNT_LAUNCH(shunt_quantise_several_cuda(q, count, &at->device, stream));
 }
 
 /* All problems as one matrix, their groups one behind the other: by that the work is cut. */
