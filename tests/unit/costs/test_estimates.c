@@ -98,7 +98,8 @@ static void say(const char *name, const struct matrix *m, shunt_type type, int64
 
 static struct shunt_problem spmm_of(const struct matrix *m, shunt_type type, int64_t n)
 {
-  struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
+  struct shunt_problem p = {
+      .op = SHUNT_SPMM, .format = SHUNT_CSR, .op_a = 'N', .op_b = 'N', .batches = 1};
   p.spmm.a = (struct shunt_csr){
       .rows = m->rows, .cols = m->cols, .nnz = m->nnz, .index_type = SHUNT_I32, .value_type = type};
   p.spmm.b = (struct shunt_dense){m->cols, n, n, 1, NULL, type};
