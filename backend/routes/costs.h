@@ -218,7 +218,8 @@ double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape
 
 /* ---- the original ------------------------------------------------------------------------- */
 
-/* cuSPARSE itself, of the version of p, for the algorithm asked for. */
+/* cuSPARSE itself, of the version of p, for the algorithm asked for.  SpMM as routes see it: op_a
+   'T' or 'H' where op(A) is the transpose of spmm.a. */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
                            const struct shunt_machine *m);
 /* The factor that this is usually off by, either way, on the GPU that it was fitted to: the

@@ -92,7 +92,6 @@ static const struct shunt_fit_costs *fit_of(const struct shunt_problem *p,
 static double transposed(const struct shunt_problem *p, const struct shunt_machine *m)
 {
   struct shunt_problem q = *p;
-  q.format = SHUNT_CSR;
   q.op_a = 'N';
   q.spmm.a.rows = p->spmm.a.cols;
   q.spmm.a.cols = p->spmm.a.rows;
@@ -106,7 +105,7 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
   const struct shunt_csr *sparse = shunt_problem_sparse(p);
   if (p->op == SHUNT_SDDMM) return sddmm(&p->sddmm, f, t);
   if (shunt_problem_in_blocks(p)) return blocks(p, t);
-  if (shunt_problem_transposed(p)) return transposed(p, m);
+  if (p->op_a == 'T' || p->op_a == 'H') return transposed(p, m);
   if (is_layer(p)) return layer(p, f, t, m);
   return (sparse->value_type == SHUNT_C64 ? t->c64 : 1) *
          shunt_cost_fitted(fit_of(p, t), &p->spmm, (double)sparse->nnz,

@@ -61,7 +61,7 @@ static void test_cost_fits(void)
 {
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct measured *m = &cases[i];
-    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
+    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .op_a = 'N', .batches = 1};
     const struct shunt_profile f = {.rows = m->rows, .nnz = m->nnz, .longest_row = m->longest};
     p.spmm.a = (struct shunt_csr){.rows = m->rows,
                                   .cols = m->cols,
@@ -156,7 +156,7 @@ static void test_groups_are_hoped_for(void)
   };
   struct shunt_context e = {.machine = h200};
   for (unsigned i = 0; i < sizeof hoped / sizeof hoped[0]; i++) {
-    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
+    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .op_a = 'N', .batches = 1};
     const struct shunt_profile f = {
         .rows = hoped[i].rows, .nnz = hoped[i].nnz, .longest_row = hoped[i].longest};
     p.spmm.a = (struct shunt_csr){.rows = f.rows,
@@ -209,7 +209,7 @@ static void test_rows_leave_what_they_lose(void)
   };
   struct shunt_context e = {.machine = h200};
   for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
-    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
+    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .op_a = 'N', .batches = 1};
     const int64_t rows = measured[i].rows, n = measured[i].n;
     const struct shunt_profile f = {
         .rows = rows, .nnz = measured[i].nnz, .longest_row = measured[i].longest};

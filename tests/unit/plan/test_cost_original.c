@@ -62,7 +62,7 @@ static void test_algorithms_of_half(void)
     const int64_t rows = measured[i].rows, n = measured[i].n;
     const struct shunt_profile f = {
         .rows = rows, .nnz = measured[i].nnz, .longest_row = measured[i].longest};
-    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
+    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .op_a = 'N', .batches = 1};
     p.spmm.a = (struct shunt_csr){
         .rows = rows, .cols = rows, .nnz = f.nnz, .index_type = SHUNT_I32, .value_type = SHUNT_F16};
     p.spmm.b = p.spmm.c = (struct shunt_dense){rows, n, n, 1, NULL, SHUNT_F16};

@@ -14,7 +14,7 @@ struct pruned {
 static void pruned_weights(struct pruned *w, int64_t m, int64_t n, bool in_place)
 {
   *w = (struct pruned){.e = {.machine = h200}, .f = {.rows = m, .cols = m, .nnz = m * m / 2}};
-  w->p = (struct shunt_problem){.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
+  w->p = (struct shunt_problem){.op = SHUNT_SPMM, .format = SHUNT_CSR, .op_a = 'N', .batches = 1};
   w->p.spmm = (struct shunt_spmm){.a = {.rows = m,
                                         .cols = m,
                                         .nnz = m * m / 2,

@@ -281,6 +281,8 @@ static void test_check_complex(void)
       {"spmm:csr:c32.c32.c32.c32:i32b0:m8n4k8z9:NN:rr:ld4.4:a1b0:alg0", SHUNT_FITS},
       {"spmm:csr:c64.c64.c64.c64:i64b1:m8n4k8z9:NT:cr:ld4.4:a1,2b0,1:alg0", SHUNT_FITS},
       {"spmm:csc:c32.c32.c32.c32:i32b0:m8n4k8z9:TN:rr:ld4.4:a1b0:alg0", SHUNT_FITS},
+      {"spmm:csr:c32.c32.c32.c32:i32b0:m8n4k8z9:HN:rr:ld4.4:a1b0:alg0", SHUNT_FITS},
+      {"spmm:coo:c64.c64.c64.c64:i32b0:m8n4k8z9:HN:rr:ld4.4:a1b0:alg0", SHUNT_FITS},
       {"sddmm:csr:c64.c64.c64.c64:i32b0:m8n4k8z9:TN:rr:ld8.4:a1b0:alg0", SHUNT_FITS},
       {"spmm:csr:c32.c32.c32.c64:i32b0:m8n4k8z9:NN:rr:ld4.4:a1b0:alg0", SHUNT_R_TYPES},
       {"spmm:csr:c32.c32.f32.c32:i32b0:m8n4k8z9:NN:rr:ld4.4:a1b0:alg0", SHUNT_R_TYPES},
