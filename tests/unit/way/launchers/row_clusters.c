@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "conv/vector/row_clusters.h"
+#include "conv/vector/vector_conv.h"
 #include "tests/unit/way/launchers/launchers.h"
 
 struct clusters {
