@@ -19,7 +19,7 @@ double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
          shunt_cost_copy_of_b(p, m);
 }
 
-/* ---- transposed: derived from the rates of copies and gathers, not measured -------------------- */
+/* ---- transposed: derived from the rates of copies and gathers, not measured ----------------- */
 
 double shunt_cost_csr_transposed(const struct shunt_spmm *p, int64_t longest, bool proved,
                                  const struct shunt_machine *m)
