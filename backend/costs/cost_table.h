@@ -40,7 +40,8 @@ struct shunt_common_costs {
 
      start + longest (rows one after the other, up to 512) + beyond (from there up to 4096)
        + huge (from there on)
-       + entry nnz + row rows + list gathered rows
+       + entry nnz + row rows + tiles (of 128 bytes of a row, but the first)
+       + list gathered rows
        + gather, far (bytes gathered) + written (bytes of C)  */
 struct shunt_fit_costs {
   double start;   /* us */
@@ -48,6 +49,7 @@ struct shunt_fit_costs {
   double gather;  /* us per GB of gathered B; L1 serves much where rows share columns */
   double written; /* us per GB of C */
   double row;     /* us per million rows of A */
+  double tiles;   /* us per million times that a row of C has 128 bytes more than 128 */
   double list;    /* us per million gathered rows of B */
   double longest; /* us per thousand rows of B that one team gathers and others do not, up to 512 */
   double beyond;  /* us per thousand of those from there up to 4096, which rows are cut at, */

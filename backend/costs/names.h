@@ -49,6 +49,7 @@
   F(line, at, gather, .gather, NEAR) \
   F(line, at, written, .written, COPY) \
   F(line, at, row, .row, NEAR) \
+  F(line, at, tiles, .tiles, NEAR) \
   F(line, at, list, .list, NEAR) \
   F(line, at, longest, .longest, FIXED) \
   F(line, at, beyond, .beyond, FIXED) \

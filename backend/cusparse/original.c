@@ -74,8 +74,8 @@ static bool whole(const void *p)
   return yes;
 }
 
-/* Is p in another copy of this library?  That would take us for the caller, and find the original
-   of whoever comes first.  */
+/* Is p in another copy of this library?  It would take us for the caller, and so find an original
+   that need not be the caller's.  */
 static bool another_shunt(const void *p)
 {
   struct loaded o;

@@ -21,12 +21,12 @@ static shunt_status cuda_pack(const struct shunt_csr *a, const struct shunt_srbc
 }
 
 static shunt_status cuda_quantise(const struct shunt_native_place *at,
-                                  const struct shunt_quantise *q, shunt_stream stream)
+                                  const struct shunt_quantise *q, int count, shunt_stream stream)
 {
-  return SHUNT_LAUNCH(shunt_quantise_cuda(q, &at->device, stream));
+  return SHUNT_LAUNCH(shunt_quantise_several_cuda(q, count, &at->device, stream));
 }
 
-/* What so many problems are for whoever cuts the work: their groups behind one another. */
+/* All problems as one matrix, their groups one behind the other: by that the work is cut. */
 static struct shunt_srbcrs side_by_side(const struct shunt_srbcrs *v,
                                         const struct shunt_srbcrs_problems *problems)
 {

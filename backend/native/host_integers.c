@@ -12,10 +12,12 @@ static shunt_status host_pack(const struct shunt_csr *a, const struct shunt_srbc
 }
 
 static shunt_status host_quantise(const struct shunt_native_place *at,
-                                  const struct shunt_quantise *q, shunt_stream stream)
+                                  const struct shunt_quantise *q, int count, shunt_stream stream)
 {
+  shunt_status s = SHUNT_OK;
   (void)at, (void)stream;
-  return shunt_quantise_host(q);
+  for (int i = 0; i < count && s == SHUNT_OK; i++) s = shunt_quantise_host(&q[i]);
+  return s;
 }
 
 static shunt_status host_spmm(const struct shunt_packed_integers *p,

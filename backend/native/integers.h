@@ -23,8 +23,9 @@ struct shunt_native_integers {
   shunt_status (*pack)(const struct shunt_csr *a, const struct shunt_srbcrs_layout *layout,
                        const struct shunt_native_place *at, const struct shunt_srbcrs *v,
                        struct shunt_srbcrs_counts *counts, shunt_stream stream);
+  /* `count` matrices, of which none is read from what another is written to. */
   shunt_status (*quantise)(const struct shunt_native_place *at, const struct shunt_quantise *q,
-                           shunt_stream stream);
+                           int count, shunt_stream stream);
   /* Of v with sizes and lists of p and values of its own or others. */
   shunt_status (*spmm)(const struct shunt_packed_integers *p,
                        const struct shunt_srbcrs_integer_spmm *q, const struct shunt_srbcrs *v,

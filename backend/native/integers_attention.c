@@ -82,14 +82,10 @@ static struct shunt_integers of_problem(const struct shunt_integers *m, int64_t 
 
 static shunt_status quantise(const struct attention *x, shunt_stream stream)
 {
-  const struct shunt_native_place *at = &x->p->at;
-  const struct shunt_quantise q = shunt_quantise_of(x->q, &x->of_q, x->q_scales, 1);
-  const struct shunt_quantise k = shunt_quantise_of(x->k, &x->of_k, x->k_scales, 1);
-  const struct shunt_quantise v = shunt_quantise_of(x->v, &x->of_v, x->v_scale, 0);
-  shunt_status s = at->engine->integers->quantise(at, &q, stream);
-  if (s == SHUNT_OK) s = at->engine->integers->quantise(at, &k, stream);
-  if (s == SHUNT_OK) s = at->engine->integers->quantise(at, &v, stream);
-  return s;
+  const struct shunt_quantise of[] = {shunt_quantise_of(x->q, &x->of_q, x->q_scales, 1),
+                                      shunt_quantise_of(x->k, &x->of_k, x->k_scales, 1),
+                                      shunt_quantise_of(x->v, &x->of_v, x->v_scale, 0)};
+  return x->p->at.engine->integers->quantise(&x->p->at, of, 3, stream);
 }
 
 /* `count` problems from number z on. */

@@ -28,7 +28,7 @@ shunt_status shunt_quantise(const struct shunt_tensor *from, enum shunt_place wh
   if (!at.engine) return SHUNT_E_UNSUPPORTED;
   const struct shunt_quantise q = shunt_quantise_of(from, to, scales, per_row);
   const shunt_status s = at.engine->look(&at);
-  return s == SHUNT_OK ? at.engine->integers->quantise(&at, &q, stream) : s;
+  return s == SHUNT_OK ? at.engine->integers->quantise(&at, &q, 1, stream) : s;
 }
 
 struct shunt_srbcrs shunt_integers_view(const struct shunt_packed_integers *p, void *values)

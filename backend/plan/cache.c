@@ -226,8 +226,8 @@ static void forget_changed(struct shunt_cache_entry *e, const struct shunt_cache
   retire_copies(e);
 }
 
-/* What the device says of one copy concerns all: the others are of the same content. */
-static void listen_to_copy(struct shunt_cache_entry *e, const struct shunt_cache_packed *k)
+/* What the device says of one copy holds for all: the others have the same content. */
+static void read_word_of(struct shunt_cache_entry *e, const struct shunt_cache_packed *k)
 {
   enum { SOUND = 64 };
   if (!k->word->stamp) return;
@@ -241,16 +241,16 @@ static void listen_to_copy(struct shunt_cache_entry *e, const struct shunt_cache
     e->refusals = 0;
 }
 
-/* Reads what the device has said since the last call; true if a profile was among it. */
-static bool listen(struct shunt_cache *c, struct shunt_cache_entry *e)
+/* Reads what has arrived from the device since the last call; true if a profile was among it. */
+static bool read_arrivals(struct shunt_cache *c, struct shunt_cache_entry *e)
 {
-  const bool profiled = shunt_cache_profile_listen(c, e);
+  const bool profiled = shunt_cache_profile_read(c, e);
   if (is_ready(e->study)) {
     memcpy(e->studied, (const void *)e->study->word->measures, sizeof e->studied);
     e->has_study = true;
   }
   for (int i = 0; i < SHUNT_MOST_PACKED; i++)
-    if (e->packed[i]) listen_to_copy(e, e->packed[i]);
+    if (e->packed[i]) read_word_of(e, e->packed[i]);
   if (e->no_copies && e->calls >= e->pack_from) e->no_copies = false;
   return profiled;
 }
@@ -327,7 +327,7 @@ void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
   tick(c);
   if (e) {
     e->calls += e->calls < UINT32_MAX / 2;
-    profiled = listen(c, e);
+    profiled = read_arrivals(c, e);
     fill(e, out);
   } else {
     *out = (struct shunt_lookup){.calls = 1};

@@ -158,8 +158,7 @@ shunt_status shunt_cache_words_add(struct shunt_cache *c);
 void shunt_cache_words_free(struct shunt_cache *c);
 
 /* By cache_profile.c, with the lock held. */
-bool shunt_cache_profile_listen(struct shunt_cache *c,
-                                struct shunt_cache_entry *e); /* it arrived */
+bool shunt_cache_profile_read(struct shunt_cache *c, struct shunt_cache_entry *e); /* it arrived */
 void shunt_cache_profile_orphan(struct shunt_cache *c, struct shunt_cache_entry *e);
 
 /* Where one more copy of the matrix may stand: an empty place, or else an idle copy's; or NULL. */

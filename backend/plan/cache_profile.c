@@ -21,7 +21,7 @@ static bool has_arrived(const struct shunt_cache *c, int i)
   return true;
 }
 
-bool shunt_cache_profile_listen(struct shunt_cache *c, struct shunt_cache_entry *e)
+bool shunt_cache_profile_read(struct shunt_cache *c, struct shunt_cache_entry *e)
 {
   const int i = e->profile_slot;
   if (i < 0) return false;

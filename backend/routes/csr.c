@@ -1,6 +1,6 @@
 /* csr: any CSR matrix, split by nonzeros (kernels/csr/csr_spmm.cu,
-   kernels/csr/csr_sddmm_rows.cu).  Direct: no state, right on the first call; but where op(A) is
-   the transpose of what is stored (csr_transposed.h).  */
+   kernels/csr/csr_sddmm_rows.cu).  Direct: no state, right on the first call; but where op(A)
+   is the transpose of what is stored (csr_transposed.h).  */
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/routes/costs.h"

@@ -33,8 +33,9 @@ namespace
 {
 
 constexpr int block_threads = 256;
-constexpr int blocks_resident = 4;        // a multiprocessor; leaves 64 registers a thread
-constexpr int batch = 8;                  // entries a thread has in flight
+constexpr int blocks_resident = 4; // a multiprocessor; leaves 64 registers a thread
+// Entries a thread has in flight, as many as there are registers for.
+template <class V> constexpr int batch_of = sizeof(V) == 16 ? 4 : 8;
 constexpr int64_t warp_row_bytes = 2048;  // rows up to here are a warp's work
 constexpr int64_t image_most = 46 * 1024; // of a block; below the 48 KB of any device
 constexpr int64_t units_most = 1 << 30;   // so that 32 bits count them, and a step more
@@ -103,7 +104,7 @@ template <class V, class I, int T>
 __device__ __forceinline__ void scatter(const dense_job &g, const row_range<I> &row, int64_t first,
                                         int width, V *image, bool &bad, bool &unsorted)
 {
-  constexpr int run = 32 * batch;
+  constexpr int batch = batch_of<V>, run = 32 * batch;
   int lane = threadIdx.x % 32, above = (lane + 31) % 32;
   int64_t open = g.cols - first < width ? g.cols - first : width; // below 0: none
   int64_t origin = first + g.base;                                // index of image[0]

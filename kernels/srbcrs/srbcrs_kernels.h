@@ -51,16 +51,16 @@ shunt_status shunt_srbcrs_spmm_shaped_cuda(const struct shunt_spmm *p, const str
                                            const struct shunt_srbcrs_shape *shape,
                                            const struct shunt_device *d, void *workspace,
                                            size_t workspace_bytes, shunt_stream stream);
-/* In how many rounds the blocks that are at work at one time take a product with its proof inside, in
-   this shape; 0: it cannot be proved so, as beta is not 0 on the host or the shape too wide.  */
+/* In how many rounds the blocks that are at work at one time take a product with its proof inside,
+   in this shape; 0: it cannot be proved so, as beta is not 0 on the host or the shape too wide.  */
 double shunt_srbcrs_spmm_proved_rounds(const struct shunt_spmm *p, int height,
                                        const struct shunt_srbcrs_shape *shape,
                                        const struct shunt_device *d);
 /* C = alpha A B, and in the same launch what shunt_guard_repair_cuda(p, r) does behind a product:
    r->product is not looked at, none is needed; p->only_if has the meaning that it has there.  A's
-   arrays are read.  v's are read before the kernel in front has ended: that one must not write them,
-   and must have waited for the kernel that did.  SHUNT_E_UNSUPPORTED, and nothing enqueued, where
-   there are no such rounds.  */
+   arrays are read.  v's are read before the kernel in front has ended: that one must not write
+   them, and must have waited for the kernel that did.  SHUNT_E_UNSUPPORTED, and nothing enqueued,
+   where there are no such rounds.  */
 shunt_status shunt_srbcrs_spmm_proved_shaped_cuda(const struct shunt_spmm *p,
                                                   const struct shunt_srbcrs *v,
                                                   const struct shunt_srbcrs_shape *shape,

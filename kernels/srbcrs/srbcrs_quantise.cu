@@ -33,8 +33,8 @@ struct job {
   uint8_t *to;
   float *scales;
   int64_t rows, cols, row_stride, row_bytes; // from's stride in elements, to's in bytes
-  int64_t heads, head_stride, batch_stride;
-  int per_row;
+  int64_t problems, heads, head_stride, batch_stride;
+  int per_row, bits;
   int log2_lanes; // of short rows: 2^this lanes have one; -1: rows are not such ones
 
   // The block's problem.
@@ -173,11 +173,8 @@ __device__ __forceinline__ void put_set(const job &k, const place &x, const floa
     *reinterpret_cast<vec<uint8_t, Bits> *>(k.row_to(x.row) + x.column * Bits / 8) = out;
 }
 
-template <class T, int Bits>
-__global__ void __launch_bounds__(kThreads) quantise_short_rows(const __grid_constant__ job k)
+template <class T, int Bits> __device__ __forceinline__ void short_rows(const job &k)
 {
-  wait_for_previous();
-  let_next_in();
   for (int64_t u = first_unit(); u < units_of_short(k); u += units_at_once()) {
     const place at = place_of(k, u);
     float x[kSet];
@@ -189,6 +186,14 @@ __global__ void __launch_bounds__(kThreads) quantise_short_rows(const __grid_con
     put_set<Bits>(k, at, x, scale);
     if (at.exists && at.column == 0) *k.scale(at.row) = scale;
   }
+}
+
+template <class T, int Bits>
+__global__ void __launch_bounds__(kThreads) quantise_short_rows(const __grid_constant__ job k)
+{
+  wait_for_previous();
+  let_next_in();
+  short_rows<T, Bits>(k);
 }
 
 template <class T, int Bits>
@@ -211,33 +216,31 @@ __device__ __forceinline__ piece piece_of(const job &k, int64_t u)
   return {u / pieces, first, first + kPiece < k.cols ? first + kPiece : k.cols};
 }
 
-// Where the warp's share of a problem's columns has its largest |x|.
-template <class T> __device__ __forceinline__ float largest_of_share(const job &k)
+// The largest |x| of what the warp has of a problem, of short rows and of others.
+template <class T> __device__ __forceinline__ float largest_of_short_rows(const job &k)
 {
   float largest = 0.0f;
-  if (k.log2_lanes >= 0) {
-    for (int64_t u = first_unit(); u < units_of_short(k); u += units_at_once()) {
-      float x[kSet];
-      load_set<T>(k, place_of(k, u), x);
-      largest = fmaxf(largest, largest_of_set(x));
-    }
-    for (int other = 16; other > 0; other /= 2)
-      largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, other));
-    return largest;
+  for (int64_t u = first_unit(); u < units_of_short(k); u += units_at_once()) {
+    float x[kSet];
+    load_set<T>(k, place_of(k, u), x);
+    largest = fmaxf(largest, largest_of_set(x));
   }
+  for (int other = 16; other > 0; other /= 2)
+    largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, other));
+  return largest;
+}
+template <class T> __device__ __forceinline__ float largest_of_pieces(const job &k)
+{
+  float largest = 0.0f;
   const int64_t units = k.rows * ((k.cols + kPiece - 1) / kPiece);
   for (int64_t u = first_unit(); u < units; u += units_at_once())
     largest = fmaxf(largest, largest_of<T>(k, piece_of(k, u)));
   return largest;
 }
 
-// scale(0): 0 before.
-template <class T, int Bits>
-__global__ void __launch_bounds__(kThreads) scale_of_all(const __grid_constant__ job k)
+// largest: that of the warp.  scale(0): 0 before.
+template <int Bits> __device__ __forceinline__ void add_to_scale(const job &k, float largest)
 {
-  wait_for_previous();
-  let_next_in();
-  float largest = largest_of_share<T>(k);
   __shared__ float of_warp[kWarps];
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = largest;
   __syncthreads();
@@ -246,6 +249,47 @@ __global__ void __launch_bounds__(kThreads) scale_of_all(const __grid_constant__
   atomicMax(reinterpret_cast<unsigned *>(k.scale(0)),
             __float_as_uint(__fdiv_rn(largest, kMost<Bits>)));
 }
+
+template <class T, int Bits>
+__global__ void __launch_bounds__(kThreads) scale_of_all(const __grid_constant__ job k)
+{
+  wait_for_previous();
+  let_next_in();
+  add_to_scale<Bits>(k, k.log2_lanes >= 0 ? largest_of_short_rows<T>(k) : largest_of_pieces<T>(k));
+}
+
+// ---- several matrices of short rows -------------------------------------------------------------
+
+constexpr int kMostJobs = SHUNT_QUANTISED_TOGETHER;
+struct jobs {
+  job of[kMostJobs];
+};
+
+// The integers of rows, or the scale of a tensor.
+template <class T, int Bits> __device__ __forceinline__ void first_part(const job &k)
+{
+  if (k.per_row)
+    short_rows<T, Bits>(k);
+  else
+    add_to_scale<Bits>(k, largest_of_short_rows<T>(k));
+}
+
+// The grid's z is the matrix.
+template <class T>
+__global__ void __launch_bounds__(kThreads) quantise_together(const __grid_constant__ jobs all)
+{
+  wait_for_previous();
+  let_next_in();
+  const job &k = all.of[blockIdx.z];
+  if (blockIdx.y >= k.problems || first_unit() - threadIdx.x / 32 >= units_of_short(k)) return;
+  switch (k.bits) {
+  case 16: return first_part<T, 16>(k);
+  case 8: return first_part<T, 8>(k);
+  default: return first_part<T, 4>(k);
+  }
+}
+
+// ---- the integers of a tensor -------------------------------------------------------------------
 
 template <class T, int Bits>
 __global__ void __launch_bounds__(kThreads) quantise_all(const __grid_constant__ job k)
@@ -267,25 +311,72 @@ __global__ void __launch_bounds__(kThreads) quantise_all(const __grid_constant__
     put<T, Bits>(k, piece_of(k, u), scale);
 }
 
-template <class T, int Bits>
-static shunt_status launch(const job &k, int64_t problems, const struct shunt_device *d,
-                           cudaStream_t stream)
+// ---- launches -----------------------------------------------------------------------------------
+
+// Blocks for each problem.
+static dim3 grid_of(const job &k, const struct shunt_device *d)
 {
   const int64_t pieces = k.per_row ? 1 : (k.cols + kPiece - 1) / kPiece;
   const int64_t units = k.log2_lanes >= 0 ? units_of_short(k) : k.rows * pieces;
   const int64_t wanted = (units + kWarps - 1) / kWarps;
-  const int64_t most = INT64_C(16) * d->multiprocessors; // blocks of a problem
-  const dim3 blocks(static_cast<unsigned>(wanted < most ? wanted : most),
-                    static_cast<unsigned>(problems));
-  const dim3 threads(kThreads);
+  const int64_t most = INT64_C(16) * d->multiprocessors;
+  return dim3(static_cast<unsigned>(wanted < most ? wanted : most),
+              static_cast<unsigned>(k.problems));
+}
+
+static shunt_status clear_scale(const job &k, cudaStream_t stream)
+{
+  const size_t bytes = sizeof *k.scales * static_cast<size_t>(k.problems);
+  return cudaMemsetAsync(k.scales, 0, bytes, stream) == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+}
+
+template <class T, int Bits>
+static shunt_status launch(const job &k, const struct shunt_device *d, cudaStream_t stream)
+{
+  const dim3 blocks = grid_of(k, d), threads(kThreads);
   if (k.per_row && k.log2_lanes >= 0)
     return launch_early(quantise_short_rows<T, Bits>, blocks, threads, d, stream, k);
   if (k.per_row) return launch_early(quantise_rows<T, Bits>, blocks, threads, d, stream, k);
-  const size_t bytes = sizeof *k.scales * static_cast<size_t>(problems);
-  if (cudaMemsetAsync(k.scales, 0, bytes, stream) != cudaSuccess) return SHUNT_E_CUDA;
+  const shunt_status s = clear_scale(k, stream);
+  if (s != SHUNT_OK) return s;
   scale_of_all<T, Bits><<<blocks, threads, 0, stream>>>(k); // no kernel in front to overlap with
   if (cudaGetLastError() != cudaSuccess) return SHUNT_E_CUDA;
   return launch_early(quantise_all<T, Bits>, blocks, threads, d, stream, k);
+}
+
+template <class T>
+static shunt_status launch_bits(const job &k, const struct shunt_device *d, cudaStream_t stream)
+{
+  if (k.bits == 16) return launch<T, 16>(k, d, stream);
+  if (k.bits == 8) return launch<T, 8>(k, d, stream);
+  return launch<T, 4>(k, d, stream);
+}
+
+template <class T>
+static shunt_status launch_all(const job &k, const struct shunt_device *d, cudaStream_t stream)
+{
+  const dim3 blocks = grid_of(k, d), threads(kThreads);
+  if (k.bits == 16) return launch_early(quantise_all<T, 16>, blocks, threads, d, stream, k);
+  if (k.bits == 8) return launch_early(quantise_all<T, 8>, blocks, threads, d, stream, k);
+  return launch_early(quantise_all<T, 4>, blocks, threads, d, stream, k);
+}
+
+template <class T>
+static shunt_status launch_together(const jobs &all, int count, const struct shunt_device *d,
+                                    cudaStream_t stream)
+{
+  dim3 grid(1, 1, static_cast<unsigned>(count));
+  shunt_status s = SHUNT_OK;
+  for (int i = 0; i < count && s == SHUNT_OK; i++) {
+    const dim3 own = grid_of(all.of[i], d);
+    grid.x = own.x > grid.x ? own.x : grid.x;
+    grid.y = own.y > grid.y ? own.y : grid.y;
+    if (!all.of[i].per_row) s = clear_scale(all.of[i], stream);
+  }
+  if (s == SHUNT_OK) s = launch_early(quantise_together<T>, grid, dim3(kThreads), d, stream, all);
+  for (int i = 0; i < count && s == SHUNT_OK; i++)
+    if (!all.of[i].per_row) s = launch_all<T>(all.of[i], d, stream);
+  return s;
 }
 
 // Of short rows, each of which begins at a multiple of 16 bytes; elements of `size` bytes.
@@ -299,26 +390,8 @@ static int log2_lanes(const job &k, int size)
   return log2;
 }
 
-template <class T>
-static shunt_status launch_bits(job k, const struct shunt_quantise *p, const struct shunt_device *d,
-                                cudaStream_t stream)
+static job job_of(const struct shunt_quantise *p)
 {
-  k.log2_lanes = log2_lanes(k, static_cast<int>(sizeof(T)));
-  if (p->to.bits == 16) return launch<T, 16>(k, p->problems, d, stream);
-  if (p->to.bits == 8) return launch<T, 8>(k, p->problems, d, stream);
-  return launch<T, 4>(k, p->problems, d, stream);
-}
-
-} // namespace quantise
-} // namespace srbcrs
-} // namespace shunt
-
-extern "C" shunt_status shunt_quantise_cuda(const struct shunt_quantise *p,
-                                            const struct shunt_device *d, shunt_stream stream)
-{
-  using namespace shunt::srbcrs::quantise;
-  const shunt_status s = shunt_quantise_check(p);
-  if (s != SHUNT_OK) return s;
   job k = {};
   k.from = p->from.values;
   k.to = const_cast<uint8_t *>(static_cast<const uint8_t *>(p->to.values));
@@ -327,11 +400,55 @@ extern "C" shunt_status shunt_quantise_cuda(const struct shunt_quantise *p,
   k.cols = p->from.cols;
   k.row_stride = p->from.row_stride;
   k.row_bytes = p->to.row_bytes;
+  k.problems = p->problems;
   k.heads = p->heads;
   k.head_stride = p->head_stride;
   k.batch_stride = p->batch_stride;
   k.per_row = p->per_row;
-  if (p->from.type == SHUNT_F16) return launch_bits<__half>(k, p, d, stream);
-  if (p->from.type == SHUNT_BF16) return launch_bits<__nv_bfloat16>(k, p, d, stream);
-  return launch_bits<float>(k, p, d, stream);
+  k.bits = p->to.bits;
+  k.log2_lanes = log2_lanes(k, static_cast<int>(shunt_type_size(p->from.type)));
+  return k;
+}
+
+static bool run_together(const struct shunt_quantise *p, int count)
+{
+  if (count < 2 || count > kMostJobs) return false;
+  for (int i = 0; i < count; i++)
+    if (p[i].from.type != p->from.type || job_of(&p[i]).log2_lanes < 0) return false;
+  return true;
+}
+
+} // namespace quantise
+} // namespace srbcrs
+} // namespace shunt
+
+using namespace shunt::srbcrs::quantise;
+
+extern "C" shunt_status shunt_quantise_cuda(const struct shunt_quantise *p,
+                                            const struct shunt_device *d, shunt_stream stream)
+{
+  const shunt_status s = shunt_quantise_check(p);
+  if (s != SHUNT_OK) return s;
+  const job k = job_of(p);
+  if (p->from.type == SHUNT_F16) return launch_bits<__half>(k, d, stream);
+  if (p->from.type == SHUNT_BF16) return launch_bits<__nv_bfloat16>(k, d, stream);
+  return launch_bits<float>(k, d, stream);
+}
+
+extern "C" shunt_status shunt_quantise_several_cuda(const struct shunt_quantise *p, int count,
+                                                    const struct shunt_device *d,
+                                                    shunt_stream stream)
+{
+  shunt_status s = SHUNT_OK;
+  jobs all = {};
+  for (int i = 0; i < count && s == SHUNT_OK; i++) s = shunt_quantise_check(&p[i]);
+  if (s != SHUNT_OK) return s;
+  if (!run_together(p, count)) {
+    for (int i = 0; i < count && s == SHUNT_OK; i++) s = shunt_quantise_cuda(&p[i], d, stream);
+    return s;
+  }
+  for (int i = 0; i < count; i++) all.of[i] = job_of(&p[i]);
+  if (p->from.type == SHUNT_F16) return launch_together<__half>(all, count, d, stream);
+  if (p->from.type == SHUNT_BF16) return launch_together<__nv_bfloat16>(all, count, d, stream);
+  return launch_together<float>(all, count, d, stream);
 }

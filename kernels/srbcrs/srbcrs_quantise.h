@@ -32,6 +32,12 @@ struct shunt_quantise {
 };
 shunt_status shunt_quantise_cuda(const struct shunt_quantise *p, const struct shunt_device *d,
                                  shunt_stream stream);
+/* `count` of them, of which none reads what another writes.  Those of up to 256 columns, in eights
+   and aligned to 16 bytes, of one type and at most SHUNT_QUANTISED_TOGETHER in number, share a
+   launch; those of a tensor have one more.  */
+enum { SHUNT_QUANTISED_TOGETHER = 3 };
+shunt_status shunt_quantise_several_cuda(const struct shunt_quantise *p, int count,
+                                         const struct shunt_device *d, shunt_stream stream);
 shunt_status shunt_quantise_host(const struct shunt_quantise *p);
 
 /* Softmax of each row over the entries of v, as integers and a scale for each row: P(i, j) is about

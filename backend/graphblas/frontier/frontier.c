@@ -77,8 +77,8 @@ bool grb_frontier_fits(const struct grb_product *p)
          !p->mask.by_column && p->mask.form != GRB_FULL && p->b.form == GRB_SPARSE && types_fit(p);
 }
 
-/* Is ours slower even if nothing is read?  By a sparse F GraphBLAS does not pull: what it takes does
-   not depend on what would be read.  */
+/* Is ours slower even if nothing is read?  By a sparse F GraphBLAS does not pull: what it takes
+   does not depend on what would be read.  */
 static bool is_hopeless(const struct shunt_frontier *x)
 {
   const struct shunt_frontier_reads nothing = {0, 0, 0};

@@ -46,9 +46,9 @@ static double pushed_by_original(const struct shunt_frontier *x, struct shunt_fr
   return (3.5 + 10 * mask_share(x) + 1.5 * hashed) * single + 1.2 * mask;
 }
 
-/* A sparse F is not looked up: under a sparse mask each pair of rows is merged, else A is transposed
-   first and pushed.  Of pairs it is what dot products of ours take (masked_cost.c), a half to a
-   tenth of GraphBLAS'.  */
+/* A sparse F is not looked up: under a sparse mask each pair of rows is merged, else A is
+   transposed first and pushed.  Of pairs it is what dot products of ours take (masked_cost.c), a
+   half to a tenth of GraphBLAS'.  */
 static double unlooked_by_original(const struct shunt_frontier *x)
 {
   const double entries = (double)x->a.nnz, mean = entries / (double)x->a.rows;
@@ -60,8 +60,8 @@ static double unlooked_by_original(const struct shunt_frontier *x)
          pushed_by_original(x, (struct shunt_frontier_reads){.single = terms, .row = line * mean});
 }
 
-/* Under the complement of a sparse mask, by a bitmap F: booleans end at the first that is there.  How
-   long a lookup takes depends on how well it is foretold.  */
+/* Under the complement of a sparse mask, by a bitmap F: booleans end at the first that is there.
+   How long a lookup takes depends on how well it is foretold.  */
 static double open_to_original(const struct shunt_frontier *x, double f_entries, double single)
 {
   const double there = share(f_entries, (double)x->rows * (double)x->a.rows);
@@ -87,8 +87,8 @@ static double shared(const struct shunt_frontier *x, int64_t groups, int threads
   return x->a.by_column || threads == 1 ? 0 : each * (double)(groups % threads) * nodes;
 }
 
-/* For an entry of A that a group reads: pushed bits by how many nodes the caches hold, pushed sums by
-   how many of them pass.  */
+/* For an entry of A that a group reads: pushed bits by how many nodes the caches hold, pushed sums
+   by how many of them pass.  */
 static double read_by_host(const struct shunt_frontier *x)
 {
   const double close = 16384; /* nodes */

@@ -76,7 +76,7 @@ static bool name_it(char path[PATH], const char *folder, const unsigned char uui
   return n > 0 && n < PATH;
 }
 
-/* A mapping keeps the lock that its file had when it was made, whoever closes it. */
+/* Unlocks first: a child or a mapping may keep the file open, and with it the lock. */
 static void close_locked(int fd)
 {
   flock(fd, LOCK_UN);

@@ -19,14 +19,14 @@
 
    Where a program's own allocation fails, the others are asked to let go of all copies, for a
    while.  Those that keep something are waited for, 300 ms at most; once they keep nothing, 50 ms
-   more.  One that makes no calls at that time, such as a rank that waits in a collective, hears of
-   it with its next one: who has not answered is not waited for again within 10 s.  (A thread that
-   gives copies back meanwhile could do so only in a CUDA context that the program may destroy under
-   it, and by calls that may wait for the device, where the collective waits for the process that
-   asks.)
+   more.  A process looks with its next call.  One that makes no calls at that time, such as a rank
+   that waits in a collective, does not answer, and is not waited for again within 10 s.  (There is
+   no thread that would give its copies back: the program may destroy the CUDA context meanwhile,
+   and such calls may wait for the device, while the collective waits for the process that asks.)
 
-   The table belongs to a user and is trusted only if no other could have written it.  Slots of
-   processes that ended are free, whoever has their number now.  The last process removes the file.
+   The table belongs to a user and is trusted only if no other could have written it.  A slot
+   is free once its process has ended, even if another process has that number now.  The last
+   process removes the file.
    Without a table (no /dev/shm, another container) a process is as if alone: it still keeps nothing
    where a twentieth of the device is not free.
 

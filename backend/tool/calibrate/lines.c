@@ -14,7 +14,7 @@
 #define OF_BUNDLE "start entry gather written row list longest beyond"
 #define OF_DEFAULT "start entry gather written row longest beyond far"
 #define OF_ALG1 "start gather written row longest beyond huge"
-#define OF_ALG3 "start entry gather written row longest beyond huge far"
+#define OF_ALG3 "start entry gather written row tiles longest beyond huge far"
 #define OF_LAYER "start entry gather written longest"
 
 const char *const calibrate_way_words[CALIBRATE_WAYS] = {"default", "alg1", "alg3", "csr",

@@ -111,6 +111,7 @@ static struct shunt_cost_table made_table(void)
     const int count = calibrate_places(line, &t, place);
     for (int i = 0; i < count; i++) *place[i] *= 1.5 + 0.1 * ((line + i) % 5);
   }
+  t.original[0].alg3[1].tiles = 90;
   return t;
 }
 
@@ -144,6 +145,8 @@ static void test_known_table(double noise, double most, double off)
   check(difference < most, "the table comes back: an estimate is %.4f off at most", difference);
   const double written = fitted.ours.csr.scattered[1].written / known.ours.csr.scattered[1].written;
   check(fabs(log(written)) < most, "so does what C takes in csr: %.4f of it", written);
+  const double tiles = fitted.original[0].alg3[1].tiles / known.original[0].alg3[1].tiles;
+  check(fabs(log(tiles)) < most, "and what rows of more than 128 bytes do in ALG3: %.4f", tiles);
   for (int i = 0; i < CALIBRATE_LINES; i++)
     check(residual[i].cases > 100 && residual[i].off >= 1 && residual[i].off < off,
           "%s (%s): %d cases, %.4f off", calibrate_lines[i].name, calibrate_lines[i].terms,
@@ -175,6 +178,31 @@ static void test_scatter(void)
         sum / cases);
   calibrate_fit_free(fit);
   calibrate_free(&t);
+}
+
+/* The way that is taken where `bundle` is estimated to be so many times as fast as `csr`. */
+static enum calibrate_way choice_of(double faster, shunt_type type)
+{
+  struct calibrate_case c = {0, type, 64, 40000, 40000, 2000000, 80, 500000, 200, {1, 1, 1, 1, 1}};
+  const struct calibrate_timings t = {.device = {132, 90, 232448, 60 << 20}, .cusparse = 126};
+  struct shunt_cost_table table = shunt_costs_h200;
+  const double csr = calibrate_estimate(&t, &c, CALIBRATE_CSR, &table);
+  const double bundle = calibrate_estimate(&t, &c, CALIBRATE_BUNDLE, &table);
+  const int line = calibrate_line_of(&t, &c, CALIBRATE_BUNDLE, &table);
+  double *place[CALIBRATE_TERMS];
+  const int count = calibrate_places(line, &table, place);
+  for (int i = 0; i < count; i++) *place[i] *= csr / bundle / faster;
+  return calibrate_choose(&t, &c, CALIBRATE_DEFAULT, &table);
+}
+
+static void test_margin(void)
+{
+  check(choice_of(1.13, SHUNT_F32) == CALIBRATE_CSR &&
+            choice_of(1.17, SHUNT_F32) == CALIBRATE_BUNDLE,
+        "f32: bundle has to be 1.15 times as fast as csr");
+  check(choice_of(0.99, SHUNT_F64) == CALIBRATE_CSR &&
+            choice_of(1.01, SHUNT_F64) == CALIBRATE_BUNDLE,
+        "f64: it has to be faster");
 }
 
 /* The last matrix's times are absurd; what the others give is what they give without it. */
@@ -284,6 +312,7 @@ int main(void)
   test_known_table(0, 1e-3, 1.001);
   test_known_table(0.1, 0.1, 1.1);
   test_scatter();
+  test_margin();
   test_left_out();
   test_few();
   test_saved();
