@@ -86,7 +86,7 @@ int main(void)
        {.m = 24000, .k = 6000, .n = 128, .each = 54, .alike = 12, .kind = SINGLES},
        'b'},
   };
-#ifdef __SANITIZE_ADDRESS__ /* which takes half a minute for each, and sees the same memory in all */
+#ifdef __SANITIZE_ADDRESS__ /* half a minute each, and the same memory in all */
   static const int schedules[] = {2};
 #else
   static const int schedules[] = {1, 2, 9};
