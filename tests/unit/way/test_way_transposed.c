@@ -298,7 +298,9 @@ static void left(void)
 int main(void)
 {
   static const struct setting csr[] = {{"SHUNT_ROUTES", "csr"}, {NULL, NULL}};
-  static const struct setting same[] = {{"SHUNT_DETERMINISTIC", "1"}, {NULL, NULL}};
+  /* Not `dense`: cuBLASLt, which finds no device here, loses memory when it is opened. */
+  static const struct setting same[] = {
+      {"SHUNT_DETERMINISTIC", "1"}, {"SHUNT_ROUTES", "vector,csr"}, {NULL, NULL}};
   check_case("fp32, A^T", csr, singles);
   check_case("fp64, A^T, added to C", csr, doubles);
   check_case("complex64, A^T", csr, complexes);
