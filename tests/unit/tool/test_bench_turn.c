@@ -1,5 +1,6 @@
-/* What `shunt bench` checks transposed products against: op(A) by rows holds each entry of A once, at
-   the exchanged place, its value conjugated for H; entries of a row stand in the order of A's rows. */
+/* What `shunt bench` checks transposed products against: op(A) by rows holds each entry of A once,
+   at the exchanged place, its value conjugated for H; entries of a row stand in the order of A's
+   rows.  */
 #include <stdlib.h>
 #include <string.h>
 
