@@ -214,6 +214,21 @@ static bool pulled(const struct products *subject, const struct products *origin
   return good;
 }
 
+/* F<S> = F A by a sparse F, where one of so many places is in S: less than 4,096. */
+static bool under_few(const struct products *subject, const struct products *original,
+                      GrB_Descriptor descriptor, int one_in, bool taken)
+{
+  const GrB_Index m = 64, n = 4000;
+  GrB_Matrix f = make_sparse(m, n, 200), a = make_sparse(n, n, 16);
+  GrB_Matrix s = make_dense(m, n, GxB_SPARSE, one_in);
+  const bool good =
+      both_ways(subject, original, GrB_BOOL, GxB_ANY_PAIR_BOOL, s, f, a, descriptor, taken);
+  GrB_Matrix_free(&f);
+  GrB_Matrix_free(&a);
+  GrB_Matrix_free(&s);
+  return good;
+}
+
 /* One of 64 searches stands at a third of the nodes, and GraphBLAS copies all of the mask. */
 static bool uneven(const struct products *subject, const struct products *original, bool taken)
 {
@@ -304,6 +319,9 @@ int main(void)
       pulled(&subject, &original, 200, GrB_DESC_RSCT1, preloaded),
       pulled(&subject, &original, 200, GrB_DESC_RST1, preloaded),
       pulled(&subject, &original, 1, GrB_DESC_RSCT1, false),
+      under_few(&subject, &original, GrB_DESC_RS, 100, preloaded),
+      under_few(&subject, &original, GrB_DESC_RST1, 100, false),
+      under_few(&subject, &original, GrB_DESC_R, 100, false),
       whole(&subject, &original, GxB_SPARSE, preloaded),
       whole(&subject, &original, GxB_BITMAP, preloaded)};
   const int more = (int)(sizeof others / sizeof *others);
@@ -322,6 +340,9 @@ int main(void)
       "a step by a sparse F along A' under a complement is taken",
       "and under a mask of few",
       "one that hardly begins is passed through",
+      "a step under a mask of less than 4,096 entries is taken",
+      "one that is pulled is passed through",
+      "and one whose mask's values count",
       "all of T is added to a sparse C",
       "and to a bitmap"};
   for (int i = 0; i < more; i++) {
