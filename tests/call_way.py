@@ -3,8 +3,8 @@
 exported function to the launcher, found in the sources.
 
 Of each route the longest way to each launcher of its products is counted.  A way of more than MOST
-functions is printed; so is a line of README's block, "function  file  reason", that is not on the way
-of the route whose launcher ends it."""
+functions is printed; so is a line of README's block, "function  file  reason", that is not on the
+way of the route whose launcher ends it."""
 import glob
 import re
 import sys
