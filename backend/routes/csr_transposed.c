@@ -139,15 +139,12 @@ shunt_status shunt_csr_transposed_run(const struct shunt_call *c)
 
 /* ---- keeping ------------------------------------------------------------------------------ */
 
-/* What the conversion takes has to be gained within so many calls. */
-enum { GAINED_WITHIN = 200 };
-
 static bool gains(const struct shunt_call *c)
 {
   const struct shunt_machine *m = &c->context->machine;
   const double made = shunt_cost_csr_transposing(&c->problem->spmm.a, m);
   const double us = shunt_cost_csr_transposed(&c->problem->spmm, longest_of(c), !c->frozen, m);
-  return us + made / GAINED_WITHIN < shunt_cost_original(c->problem, c->profile, m);
+  return us + made / SHUNT_GAINED_WITHIN < shunt_cost_original(c->problem, c->profile, m);
 }
 
 size_t shunt_csr_transposed_pack_bytes(const struct shunt_call *c)

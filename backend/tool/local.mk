@@ -35,7 +35,8 @@ shunt_SOURCES += %D%/inspect/inspect_routes.c \
   %D%/support/support_products.c %D%/support/support_routes.c %D%/support/support_table.c \
   %D%/support/support_tables.c %D%/support/support_words.c \
   %D%/bench/gpu.c %D%/bench/gpu_bsr.c %D%/bench/gpu_clusters.c %D%/bench/gpu_cublas.c \
-  %D%/bench/gpu_cusparse.c %D%/bench/gpu_dcsr.c %D%/bench/gpu_formats.c %D%/bench/gpu_memory.c \
+  %D%/bench/gpu_cublaslt.c %D%/bench/gpu_cusparse.c %D%/bench/gpu_dcsr.c \
+  %D%/bench/gpu_formats.c %D%/bench/gpu_memory.c \
   %D%/bench/gpu_peers.c %D%/bench/gpu_shunt.c %D%/bench/gpu_time.c \
   %D%/bench/gpu_transposed.c
 shunt_LDADD = libshunt-bench.la libshunt-describe.la libshunt-formats.la libshunt-core.la \

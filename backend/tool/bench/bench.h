@@ -20,6 +20,7 @@
      gpu_peers.c        cuSPARSE and cuBLAS, opened when present
      gpu_cusparse.c       cuSPARSE's ways
      gpu_cublas.c         the dense product
+     gpu_cublaslt.c       the dense product in 8 bits
      gpu_memory.c       device memory
      gpu_time.c         graph replays
      reference.cu       a result against a float64 sum, on the GPU

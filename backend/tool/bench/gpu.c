@@ -293,23 +293,48 @@ static bool measure_shunt(struct gpu_case *g, struct bench_case *c, const struct
   return alive;
 }
 
-/* The dense product alone is what a program with a dense matrix would call: cuBLAS. */
+/* The dense product alone is what a program with a dense matrix would call: cuBLAS.  The word
+   "cublas" leaves Shunt's two out.  */
 static bool measure_dense(struct gpu_case *g, struct bench_case *c, const struct bench_options *o)
 {
   bool spmm = c->problem.op == SHUNT_SPMM, alive = true, quick = o->quick;
-  if (!is_wanted("dense", o)) return true;
-  struct bench_way *dense = bench_add_way(c, "dense", true);
-  struct bench_way *kept = spmm ? bench_add_way(c, "dense-packed", true) : NULL;
+  const bool ours = is_wanted("dense", o);
+  if (!ours && !is_wanted("cublas", o)) return true;
+  struct bench_way *dense = ours ? bench_add_way(c, "dense", true) : NULL;
+  struct bench_way *kept = ours && spmm ? bench_add_way(c, "dense-packed", true) : NULL;
   struct bench_way *alone = bench_add_way(c, "cublas", false);
-  bench_progress(0, 0, c, "dense");
+  struct bench_way *first = ours ? dense : alone;
+  bench_progress(0, 0, c, first->name);
   if (!gpu_has_cublas(&gpu)) {
-    snprintf(dense->note, sizeof dense->note, "cuBLAS was not found");
+    snprintf(first->note, sizeof first->note, "cuBLAS was not found");
     return true;
   }
-  if (!gpu_prepare_dense(g, dense)) return true;
-  alive = measure_way(g, dense, gpu_dense, true, quick);
+  if (!gpu_prepare_dense(g, first)) return true;
+  if (ours) alive = measure_way(g, dense, gpu_dense, true, quick);
   if (alive && kept) alive = measure_way(g, kept, gpu_dense_packed, true, quick);
   if (alive) alive = measure_way(g, alone, gpu_gemm, spmm, quick);
+  return alive;
+}
+
+/* int8 beside the dense product of 8 bits, which wants its operands laid out otherwise. */
+static bool measure_cublaslt(struct gpu_case *g, struct bench_case *c,
+                             const struct bench_options *o)
+{
+  static const char *const name[] = {"cublaslt-i8", "cublaslt-fp8"};
+  const struct shunt_problem *p = &c->problem;
+  bool alive = true;
+  if (p->op != SHUNT_SPMM || p->spmm.b.type != SHUNT_I8 || p->spmm.c.type != SHUNT_I32) return true;
+  for (int i = 0; i < 2 && alive; i++) {
+    if (!is_wanted(name[i], o)) continue;
+    struct bench_way *w = bench_add_way(c, name[i], false);
+    bench_progress(0, 0, c, name[i]);
+    if (gpu_prepare_cublaslt(g, i == 1, w)) {
+      alive = measure_way(g, w, gpu_cublaslt, i == 0, o->quick);
+      if (alive) cudaStreamSynchronize(gpu.stream);
+      gpu_finish_cublaslt(g);
+    }
+    drop_workspace(g);
+  }
   return alive;
 }
 
@@ -362,7 +387,8 @@ static bool cuda_measure(struct bench_case *c, const struct bench_options *o)
   bool alive = shunt_problem_transposed(&g.p)
                    ? measure_transposed(&g, c, o) && measure_cusparse(&g, c, o)
                    : measure_shunt(&g, c, o) && measure_dense(&g, c, o) &&
-                         measure_cusparse(&g, c, o) && measure_blocked_ell(&g, c, o);
+                         measure_cublaslt(&g, c, o) && measure_cusparse(&g, c, o) &&
+                         measure_blocked_ell(&g, c, o);
   drop_case(&g);
   if (!alive) tool_say("%s: the device failed; nothing more can be timed", c->word);
   return alive;

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-struct gpu_peers; /* gpu_peers.c: cuSPARSE and cuBLAS, as far as they are here */
+struct gpu_peers; /* gpu_peers.c: cuSPARSE, cuBLAS and cuBLASLt, as far as they are here */
 
 struct gpu {
   union {
@@ -159,6 +159,13 @@ void gpu_peers_scalars(struct gpu_case *g);
 
 /* c = alpha a b + beta c, dense; SDDMM's product is alpha = 1, beta = 0. */
 shunt_status gpu_gemm(struct gpu_case *g, cudaStream_t stream);
+
+/* ---- gpu_cublaslt.c ---------------------------------------------------- */
+
+/* The dense product in int8 or, e4m3, in 8-bit floats, of an SpMM of int8 into int32. */
+bool gpu_prepare_cublaslt(struct gpu_case *g, bool e4m3, struct bench_way *w);
+void gpu_finish_cublaslt(struct gpu_case *g);
+shunt_status gpu_cublaslt(struct gpu_case *g, cudaStream_t stream);
 
 /* ---- gpu_cusparse.c ---------------------------------------------------- */
 
