@@ -10,7 +10,7 @@ shell_tests = %D%/emulator/run.sh %D%/sanitized.sh %D%/builds/packages.sh
 if HAVE_GRAPHBLAS
 shell_tests += %D%/graphblas/run.sh
 endif
-shell_tests += %D%/builds/clang.sh %D%/builds/toy_format.sh
+shell_tests += %D%/builds/clang.sh %D%/builds/toy_format.sh %D%/builds/archs.sh
 if HAVE_CUDA
 shell_tests += %D%/loader/run.sh
 endif
