@@ -221,6 +221,22 @@ static bool step(const struct products *subject, const struct products *original
   return good;
 }
 
+/* F<S> = F A by a sparse F, where one of so many places is in S: less than 4,096. */
+static bool under_few(const struct products *subject, const struct products *original,
+                      GrB_Descriptor descriptor, int one_in, bool taken)
+{
+  const GrB_Index m = 64, n = 4000;
+  GrB_Matrix f = make_sparse(m, n, 200), a = make_sparse(n, n, 16);
+  GrB_Matrix s = make_dense(m, n, GxB_SPARSE, one_in), c = make_empty(GrB_BOOL, m, n);
+  const struct call call = {c, s, NULL, GxB_ANY_PAIR_BOOL, f, a, descriptor};
+  const bool good = both_ways(subject, original, &call, taken);
+  GrB_Matrix_free(&c);
+  GrB_Matrix_free(&f);
+  GrB_Matrix_free(&a);
+  GrB_Matrix_free(&s);
+  return good;
+}
+
 /* One of 64 searches stands at a third of the nodes, and GraphBLAS copies all of the mask. */
 static bool uneven(const struct products *subject, const struct products *original, bool taken)
 {
@@ -324,6 +340,11 @@ static void with_sparse(const struct products *subject, const struct products *o
        "and under a mask of few"},
       {step(subject, original, 1, GxB_SPARSE, 4, GrB_DESC_RSCT1, false),
        "one that hardly begins is passed through"},
+      {under_few(subject, original, GrB_DESC_RS, 100, preloaded),
+       "a step under a mask of less than 4,096 entries is taken"},
+      {under_few(subject, original, GrB_DESC_RST1, 100, false),
+       "one that is pulled is passed through"},
+      {under_few(subject, original, GrB_DESC_R, 100, false), "and one whose mask's values count"},
       {whole(subject, original, GxB_SPARSE, preloaded), "all of T is added to a sparse C"},
       {whole(subject, original, GxB_BITMAP, preloaded), "and to a bitmap"},
   };
