@@ -108,8 +108,8 @@ static bool sure(const struct shunt_plan *plan)
   return false;
 }
 
-/* Plans every batch that has a matrix of its own, x[0 .. *planned).  All batches or none: nothing
-   is enqueued before each has a route; and where the original could not start over, one that is
+/* Plans each batch that has a matrix of its own: x[0 .. *planned).  All batches or none: nothing is
+   enqueued before each has a route; and where the original could not start over, one that is
    sure.  */
 static struct shunt_outcome plan_batches(const struct shunt_problem *p,
                                          const struct shunt_call *call, int only, int matrices,

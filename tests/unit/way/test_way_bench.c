@@ -76,7 +76,7 @@ static void expect_call(struct measured *m, const char *when)
   memset(m->o.array[BENCH_SECOND], 0xff, m->o.bytes[BENCH_SECOND]);
   EXPECT(gpu_transposed(&m->g, m->gpu.stream) == SHUNT_OK, "%s: it is run", when);
   device_run();
-  EXPECT(strcmp(device.trace, "fac") == 0, "%s: proof, gather, product, not \"%s\"", when,
+  EXPECT(strcmp(device.trace, "ac") == 0, "%s: proof and gather, product, not \"%s\"", when,
          device.trace);
   EXPECT(want && memcmp(want, m->o.array[BENCH_SECOND], m->o.bytes[BENCH_SECOND]) == 0,
          "%s: C is right", when);
