@@ -89,10 +89,10 @@ cases=${PROPERTY_CASES:-50000}
   report env LD_PRELOAD="$library" "$work/gainless"
 }
 
-# Four programs on a graph of 512 nodes: their answers, which they check, with and without.
+# Five programs on a graph of 512 nodes: their answers, which they check, with and without.
 graphs() {
   host=$(dirname "$library")/libshunt-host.a
-  for client in tc ktruss bc msbfs; do
+  for client in tc ktruss bc msbfs parents; do
     compile $client -I"$here/../.." "$here/../clients/graphblas_$client.c" "$host" -fopenmp -lz \
       >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
     for preload in "" "$library"; do
@@ -103,7 +103,7 @@ graphs() {
   done
 }
 if [ -z "${COUNTS:-}" ] && [ -n "$library" ] && [ -f "$(dirname "$library")/libshunt-host.a" ]; then
-  check "four graph programs answer alike with and without" graphs
+  check "five graph programs answer alike with and without" graphs
 fi
 
 # The wheel's own GraphBLAS: the same results, and four products of five are taken.
