@@ -7,7 +7,7 @@ include %D%/bench/local.mk
 
 # The longest first, for make -j.
 shell_tests = %D%/emulator/run.sh %D%/builds/clang.sh %D%/builds/packages.sh \
-  %D%/builds/toy_format.sh
+  %D%/builds/toy_format.sh %D%/builds/archs.sh
 if HAVE_GRAPHBLAS
 shell_tests += %D%/graphblas/run.sh %D%/loader/graphblas.sh
 endif

@@ -1,10 +1,10 @@
 // dense_sddmm_wgmma.cu: checks and launch of dense_sddmm_wgmma.cuh.
+#include "kernels/dense/dense_kernels.h"
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
 #include "kernels/common/allow_shared.h"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
-#include "kernels/dense/dense_kernels.h"
 #include "kernels/dense/dense_sddmm_wgmma.cuh"
 
 namespace shunt

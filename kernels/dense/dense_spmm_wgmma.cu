@@ -1,4 +1,5 @@
 // dense_spmm_wgmma.cu: checks and launch of dense_spmm_wgmma.cuh.
+#include "kernels/dense/dense_kernels.h"
 #include "kernels/dense/dense_spmm_wgmma_shape.h"
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
@@ -7,7 +8,6 @@
 #include "kernels/common/allow_shared.h"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
-#include "kernels/dense/dense_kernels.h"
 #include "kernels/dense/dense_spmm_wgmma.cuh"
 
 namespace shunt

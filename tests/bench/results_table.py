@@ -211,6 +211,29 @@ def srbcrs():
         for c in cases("srbcrs.json")])
 
 
+def integer_peers():
+    """srbcrs beside what else multiplies the pattern; f16 cases bring cuBLAS and `vector`."""
+    if not os.path.exists(os.path.join(folder, "integer-peers.json")):
+        return ["Not measured yet."]
+    found = {}
+    for c in cases("integer-peers.json"):
+        found.setdefault((c.matrix, c.width), {})[c.type] = c
+    rows = []
+    for (matrix, n), of in found.items():
+        us, half = of["i8"].us, of["f16"].us
+        vector = min((v for k, v in half.items() if k.startswith("vector")), default=None)
+        size, stored = matrix.split(":")[1:3]
+        times = (us.get("srbcrs"), us.get("routed"), us.get("cublaslt-i8"),
+                 us.get("cublaslt-fp8"), half.get("cublas"), vector, of["i8"].default,
+                 of["i8"].best, us.get("blocked-ell"))
+        rows.append([size.split("x")[0], "%g %%" % (100 * float(stored)), str(n)] +
+                    ["%.1f" % x if x else "refused" for x in times] +
+                    ["%.2f" % (times[2] / times[0]) if times[0] and times[2] else ""])
+    return table(("rows", "stored", "N", "srbcrs", "routed", "cuBLASLt int8", "cuBLASLt e4m3",
+                  "cuBLAS fp16", "vector, fp16", "cuSPARSE's default", "its best",
+                  "Blocked-ELL", "cuBLASLt int8 / srbcrs"), rows)
+
+
 def integer_times(what):
     """{(V, sparsity, N or K, bits): least us of all shapes}; bits "f16": the kernel of `vector`."""
     least = {}
@@ -249,8 +272,9 @@ def integer_attention():
 
 def bsr():
     found, rows = list(block_lines()), []
-    for form, name in (("bsr", "BSR"), ("ell", "Blocked-ELL")):
-        for kind in ("f16", "f32", "f64"):
+    for form, name, kinds in (("bsr", "BSR", ("f16", "f32", "f64", "i8")),
+                              ("ell", "Blocked-ELL", ("f16", "f32", "f64"))):
+        for kind in kinds:
             rows.append([name + ", " + kind] + [
                 with_least([x for f, k, s, x in found if (f, k, s) == (form, kind, size)])
                 for size in (4, 8, 16, 32)])
@@ -437,7 +461,7 @@ TABLES = {
     "layers": lambda: layers("dlmc.json"), "layers sddmm": lambda: layers("dlmc-sddmm.json"),
     "vector": vector, "vector tf32": vector_tf32, "row order": row_order, "prepared": prepared,
     "sparse24": sparse24, "sparse24 claim": sparse24_claim, "sparse24 int8": sparse24_int8,
-    "srbcrs": srbcrs, "integers attention": integer_attention,
+    "srbcrs": srbcrs, "integers peers": integer_peers, "integers attention": integer_attention,
     "integers spmm": lambda: integer_table("spmm", "N", (
         "16 x 16", "16 x 8", "16 x 4", "8 x 8", "8 x 4", "4 x 4")),
     "integers sddmm": lambda: integer_table("sddmm", "K", ("f16", "16", "8", "4")),

@@ -2,7 +2,7 @@
 CUSPARSE_CLIENTS = $(patsubst %,%D%/%,capture device_full petsc_loop spmm_cusparse streams)
 CUSPARSE_ALL = $(CUSPARSE_CLIENTS) tests/gpu/blackbox/quiet tests/gpu/blackbox/short_program \
   tests/bench/bsr_bench tests/bench/opening_costs tests/bench/prepared_bench
-GRAPHBLAS_CLIENTS = $(patsubst %,%D%/graphblas_%,als bc gcn ktruss lobpcg msbfs pagerank parents tc)
+GRAPHBLAS_CLIENTS = $(patsubst %,%D%/graphblas_%,als bc gcn ktruss lobpcg msbfs pagerank tc)
 CLIENT_CC = $(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -I$(top_srcdir) -MMD -MP -MF $@.d -MT $@
 -include $(shell find %D% -name '*.d' 2>/dev/null)
 

@@ -88,6 +88,7 @@ static void cuda_close(void)
 static void drop_case(struct gpu_case *g)
 {
   for (int i = 0; i < BENCH_ARRAYS; i++) cudaFree(g->array[i]);
+  for (int i = 0; i < BENCH_ARRAYS; i++) cudaFree(g->turned[i]);
   cudaFree(g->before);
   cudaFree(g->scalars);
   cudaFree(g->workspace);
@@ -118,6 +119,18 @@ static bool place_scalars(struct gpu_case *g)
   return true;
 }
 
+/* op(A) for the check, where A is transposed; after g->checked is bound. */
+static bool place_turned(struct gpu_case *g, const struct bench_operands *host)
+{
+  struct bench_operands o;
+  bool good = bench_turn(g->c, host->array[BENCH_VALUES], &o);
+  for (int i = 0; i < BENCH_ARRAYS && good; i++)
+    if (o.array[i]) good = upload(&g->turned[i], o.array[i], o.bytes[i]);
+  g->checked = bench_bind_turned(&g->checked, g->turned);
+  bench_operands_free(&o);
+  return good;
+}
+
 static bool make_case(struct gpu_case *g, const struct bench_case *c, uint64_t seed)
 {
   struct bench_operands o;
@@ -133,6 +146,7 @@ static bool make_case(struct gpu_case *g, const struct bench_case *c, uint64_t s
   g->p = g->checked = bench_bind(c, g->array);
   g->result = g->array[result];
   g->result_bytes = o.bytes[result];
+  good = good && place_turned(g, &o);
   bench_operands_free(&o);
   good = good && place_scalars(g) &&
          cudaMalloc((void **)&g->expected, sizeof *g->expected) == cudaSuccess &&
@@ -228,56 +242,99 @@ static void drop_workspace(struct gpu_case *g)
   g->workspace_bytes = 0;
 }
 
-static bool measure_shunt(struct gpu_case *g, struct bench_case *c, const struct bench_options *o)
+struct shunt_way {
+  const char *name;
+  bool (*prepare)(struct gpu_case *g, struct bench_way *w);
+  gpu_enqueue enqueue;
+};
+
+static bool measure_one(struct gpu_case *g, struct bench_case *c, const struct shunt_way *way,
+                        const struct bench_options *o)
 {
-  static const struct {
-    const char *name;
-    bool (*prepare)(struct gpu_case *g, struct bench_way *w);
-    gpu_enqueue enqueue;
-  } way[] = {{"csr", gpu_prepare_csr, gpu_csr},
-             {"vector", gpu_prepare_vector, gpu_vector},
-             {"bundle", gpu_prepare_bundle, gpu_bundle},
-             {"bsr", gpu_prepare_bsr, gpu_bsr},
-             {"vector-packed", gpu_prepare_packed, gpu_packed},
-             {"vector-ordered", gpu_prepare_clustered, gpu_packed},
-             {"tile-aligned-24", gpu_prepare_tile_aligned_24, gpu_tile},
-             {"tile-24", gpu_prepare_tile_24, gpu_tile},
-             {"tile-aligned", gpu_prepare_tile_aligned, gpu_tile},
-             {"tile", gpu_prepare_tile, gpu_tile},
-             {"sparse24", gpu_prepare_sparse24, gpu_sparse24},
-             {"srbcrs", gpu_prepare_srbcrs, gpu_srbcrs},
-             {"dcsr-b", gpu_prepare_dcsr_b, gpu_dcsr_b},
-             {"dcsr-online", gpu_prepare_dcsr_online, gpu_dcsr_online},
-             {"dcsr-c", gpu_prepare_dcsr_c, gpu_dcsr_c},
-             {"routed", gpu_prepare_routed, gpu_routed}};
   bool alive = true;
-  for (size_t i = 0; i < sizeof way / sizeof *way && alive; i++) {
-    if (!is_wanted(way[i].name, o)) continue;
-    struct bench_way *w = bench_add_way(c, way[i].name, true);
-    bench_progress(0, 0, c, way[i].name);
-    if (way[i].prepare(g, w)) alive = measure_way(g, w, way[i].enqueue, true, o->quick);
-    drop_workspace(g);
-  }
+  if (!is_wanted(way->name, o)) return true;
+  struct bench_way *w = bench_add_way(c, way->name, true);
+  bench_progress(0, 0, c, way->name);
+  if (way->prepare(g, w)) alive = measure_way(g, w, way->enqueue, true, o->quick);
+  drop_workspace(g);
   return alive;
 }
 
-/* The dense product alone is what a program with a dense matrix would call: cuBLAS. */
+/* Where op(A) is the transpose of what is stored. */
+static bool measure_transposed(struct gpu_case *g, struct bench_case *c,
+                               const struct bench_options *o)
+{
+  static const struct shunt_way csr = {"csr", gpu_prepare_transposed, gpu_transposed};
+  static const struct shunt_way routed = {"routed", gpu_prepare_routed, gpu_routed};
+  return measure_one(g, c, &csr, o) && measure_one(g, c, &routed, o);
+}
+
+static bool measure_shunt(struct gpu_case *g, struct bench_case *c, const struct bench_options *o)
+{
+  static const struct shunt_way way[] = {{"csr", gpu_prepare_csr, gpu_csr},
+                                         {"vector", gpu_prepare_vector, gpu_vector},
+                                         {"bundle", gpu_prepare_bundle, gpu_bundle},
+                                         {"bsr", gpu_prepare_bsr, gpu_bsr},
+                                         {"vector-packed", gpu_prepare_packed, gpu_packed},
+                                         {"vector-ordered", gpu_prepare_clustered, gpu_packed},
+                                         {"tile-aligned-24", gpu_prepare_tile_aligned_24, gpu_tile},
+                                         {"tile-24", gpu_prepare_tile_24, gpu_tile},
+                                         {"tile-aligned", gpu_prepare_tile_aligned, gpu_tile},
+                                         {"tile", gpu_prepare_tile, gpu_tile},
+                                         {"sparse24", gpu_prepare_sparse24, gpu_sparse24},
+                                         {"srbcrs", gpu_prepare_srbcrs, gpu_srbcrs},
+                                         {"dcsr-b", gpu_prepare_dcsr_b, gpu_dcsr_b},
+                                         {"dcsr-online", gpu_prepare_dcsr_online, gpu_dcsr_online},
+                                         {"dcsr-c", gpu_prepare_dcsr_c, gpu_dcsr_c},
+                                         {"routed", gpu_prepare_routed, gpu_routed}};
+  bool alive = true;
+  for (size_t i = 0; i < sizeof way / sizeof *way && alive; i++)
+    alive = measure_one(g, c, &way[i], o);
+  return alive;
+}
+
+/* The dense product alone is what a program with a dense matrix would call: cuBLAS.  The word
+   "cublas" leaves Shunt's two out.  */
 static bool measure_dense(struct gpu_case *g, struct bench_case *c, const struct bench_options *o)
 {
   bool spmm = c->problem.op == SHUNT_SPMM, alive = true, quick = o->quick;
-  if (!is_wanted("dense", o)) return true;
-  struct bench_way *dense = bench_add_way(c, "dense", true);
-  struct bench_way *kept = spmm ? bench_add_way(c, "dense-packed", true) : NULL;
+  const bool ours = is_wanted("dense", o);
+  if (!ours && !is_wanted("cublas", o)) return true;
+  struct bench_way *dense = ours ? bench_add_way(c, "dense", true) : NULL;
+  struct bench_way *kept = ours && spmm ? bench_add_way(c, "dense-packed", true) : NULL;
   struct bench_way *alone = bench_add_way(c, "cublas", false);
-  bench_progress(0, 0, c, "dense");
+  struct bench_way *first = ours ? dense : alone;
+  bench_progress(0, 0, c, first->name);
   if (!gpu_has_cublas(&gpu)) {
-    snprintf(dense->note, sizeof dense->note, "cuBLAS was not found");
+    snprintf(first->note, sizeof first->note, "cuBLAS was not found");
     return true;
   }
-  if (!gpu_prepare_dense(g, dense)) return true;
-  alive = measure_way(g, dense, gpu_dense, true, quick);
+  if (!gpu_prepare_dense(g, first)) return true;
+  if (ours) alive = measure_way(g, dense, gpu_dense, true, quick);
   if (alive && kept) alive = measure_way(g, kept, gpu_dense_packed, true, quick);
   if (alive) alive = measure_way(g, alone, gpu_gemm, spmm, quick);
+  return alive;
+}
+
+/* int8 beside the dense product of 8 bits, which wants its operands laid out otherwise. */
+static bool measure_cublaslt(struct gpu_case *g, struct bench_case *c,
+                             const struct bench_options *o)
+{
+  static const char *const name[] = {"cublaslt-i8", "cublaslt-fp8"};
+  const struct shunt_problem *p = &c->problem;
+  bool alive = true;
+  if (p->op != SHUNT_SPMM || p->spmm.b.type != SHUNT_I8 || p->spmm.c.type != SHUNT_I32) return true;
+  for (int i = 0; i < 2 && alive; i++) {
+    if (!is_wanted(name[i], o)) continue;
+    struct bench_way *w = bench_add_way(c, name[i], false);
+    bench_progress(0, 0, c, name[i]);
+    if (gpu_prepare_cublaslt(g, i == 1, w)) {
+      alive = measure_way(g, w, gpu_cublaslt, i == 0, o->quick);
+      if (alive) cudaStreamSynchronize(gpu.stream);
+      gpu_finish_cublaslt(g);
+    }
+    drop_workspace(g);
+  }
   return alive;
 }
 
@@ -326,9 +383,12 @@ static bool cuda_measure(struct bench_case *c, const struct bench_options *o)
   struct gpu_case g;
   if (!make_case(&g, c, o->seed)) return cudaDeviceSynchronize() == cudaSuccess;
   gpu_peers_scalars(&g);
-  c->checked_rows = shunt_problem_sparse(&c->problem)->rows;
-  bool alive = measure_shunt(&g, c, o) && measure_dense(&g, c, o) && measure_cusparse(&g, c, o) &&
-               measure_blocked_ell(&g, c, o);
+  c->checked_rows = shunt_problem_sparse(&g.checked)->rows;
+  bool alive = shunt_problem_transposed(&g.p)
+                   ? measure_transposed(&g, c, o) && measure_cusparse(&g, c, o)
+                   : measure_shunt(&g, c, o) && measure_dense(&g, c, o) &&
+                         measure_cublaslt(&g, c, o) && measure_cusparse(&g, c, o) &&
+                         measure_blocked_ell(&g, c, o);
   drop_case(&g);
   if (!alive) tool_say("%s: the device failed; nothing more can be timed", c->word);
   return alive;

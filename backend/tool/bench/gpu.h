@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-struct gpu_peers; /* gpu_peers.c: cuSPARSE and cuBLAS, as far as they are here */
+struct gpu_peers; /* gpu_peers.c: cuSPARSE, cuBLAS and cuBLASLt, as far as they are here */
 
 struct gpu {
   union {
@@ -35,7 +35,8 @@ struct gpu_case {
   struct gpu *gpu;
   const struct bench_case *c;
   struct shunt_problem p;       /* over device arrays; scalars as the case wants them */
-  struct shunt_problem checked; /* the same with host scalars */
+  struct shunt_problem checked; /* the same with host scalars, and op(A) by rows, */
+  void *turned[BENCH_ARRAYS];   /* whose arrays are these where A is transposed */
   void *array[BENCH_ARRAYS];
   void *result, *before; /* the result's array; its content before any call */
   size_t result_bytes;
@@ -57,6 +58,7 @@ struct gpu_case {
   struct shunt_dcsr_sums sums;  /* of dcsr */
   struct shunt_csr columns;     /* A in CSC, as the CSR of its transpose */
   struct shunt_problem blocked; /* p in blocks */
+  uint32_t longest;             /* row of op(A) where A is transposed */
 };
 
 typedef shunt_status (*gpu_enqueue)(struct gpu_case *g, cudaStream_t stream);
@@ -118,6 +120,12 @@ bool gpu_place_blocks(struct gpu_case *g, struct bench_way *w);
 /* As those of gpu_formats.c; w->conversion_us is set.  Enqueued by gpu_packed. */
 bool gpu_prepare_clustered(struct gpu_case *g, struct bench_way *w);
 
+/* ---- gpu_transposed.c ---------------------------------------------------- */
+
+/* As those of gpu_formats.c; w->conversion_us is set. */
+bool gpu_prepare_transposed(struct gpu_case *g, struct bench_way *w);
+shunt_status gpu_transposed(struct gpu_case *g, cudaStream_t stream);
+
 /* ---- gpu_dcsr.c ------------------------------------------------------- */
 
 /* As those of gpu_formats.c; w->conversion_us is set. */
@@ -151,6 +159,13 @@ void gpu_peers_scalars(struct gpu_case *g);
 
 /* c = alpha a b + beta c, dense; SDDMM's product is alpha = 1, beta = 0. */
 shunt_status gpu_gemm(struct gpu_case *g, cudaStream_t stream);
+
+/* ---- gpu_cublaslt.c ---------------------------------------------------- */
+
+/* The dense product in int8 or, e4m3, in 8-bit floats, of an SpMM of int8 into int32. */
+bool gpu_prepare_cublaslt(struct gpu_case *g, bool e4m3, struct bench_way *w);
+void gpu_finish_cublaslt(struct gpu_case *g);
+shunt_status gpu_cublaslt(struct gpu_case *g, cudaStream_t stream);
 
 /* ---- gpu_cusparse.c ---------------------------------------------------- */
 

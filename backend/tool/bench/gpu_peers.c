@@ -12,7 +12,7 @@ enum { CUBLAS_WORKSPACE = 64 << 20 };
 
 /* ---- opening ---------------------------------------------------------------- */
 
-static void *open_library(const char *const *names)
+void *gpu_open_library(const char *const *names)
 {
   char path[512];
   const char *home = getenv("CUDA_HOME");
@@ -35,7 +35,7 @@ static void open_cusparse(struct gpu_peers *p, struct gpu *gpu, int *version)
 {
   static const char *const names[] = {"libcusparse.so.12", "libcusparse.so.13", "libcusparse.so",
                                       NULL};
-  bool good = (p->sparse_library = open_library(names)) != NULL;
+  bool good = (p->sparse_library = gpu_open_library(names)) != NULL;
   if (good) {
     CUSPARSE_FUNCTIONS(FIND_SPARSE)
   }
@@ -50,7 +50,7 @@ static void open_cusparse(struct gpu_peers *p, struct gpu *gpu, int *version)
 static void open_cublas(struct gpu_peers *p, struct gpu *gpu, int *version)
 {
   static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so", NULL};
-  bool good = (p->blas_library = open_library(names)) != NULL;
+  bool good = (p->blas_library = gpu_open_library(names)) != NULL;
   if (good) {
     CUBLAS_FUNCTIONS(FIND_BLAS)
   }
@@ -82,6 +82,7 @@ void gpu_peers_close(struct gpu_peers *p)
   if (p->sparse_handle) p->sparse.cusparseDestroy(p->sparse_handle);
   if (p->blas_handle) p->blas.cublasDestroy_v2(p->blas_handle);
   cudaFree(p->blas_workspace);
+  gpu_cublaslt_close(p->lt);
   free(p); /* the libraries stay: unloading CUDA's is not safe */
 }
 

@@ -1,4 +1,4 @@
-/* gpu_peers.h: cuSPARSE and cuBLAS as `shunt bench` holds them. */
+/* gpu_peers.h: cuSPARSE, cuBLAS and cuBLASLt as `shunt bench` holds them. */
 #ifndef SHUNT_BENCH_GPU_PEERS_H
 #define SHUNT_BENCH_GPU_PEERS_H
 
@@ -39,7 +39,9 @@
 /* One line of a struct of pointers to them. */
 #define MEMBER(f) __typeof__(&f) f;
 
-/* Both libraries as far as they were found; a NULL handle means: not. */
+struct gpu_cublaslt; /* gpu_cublaslt.c */
+
+/* The libraries as far as they were found; a NULL handle means: not. */
 struct gpu_peers {
   struct {
     CUSPARSE_FUNCTIONS(MEMBER)
@@ -50,6 +52,7 @@ struct gpu_peers {
   void *sparse_library, *blas_library, *blas_workspace;
   cusparseHandle_t sparse_handle;
   cublasHandle_t blas_handle;
+  struct gpu_cublaslt *lt; /* NULL: not looked for yet */
   /* the cuSPARSE call being measured */
   cusparseSpMatDescr_t matrix;
   cusparseDnMatDescr_t first, second;
@@ -63,6 +66,9 @@ struct gpu_scalars {
   const void *at[2]; /* alpha, beta: what to hand over */
 };
 
+/* The first of these that is here (NULL-terminated): the loader's, or the toolkit's. */
+void *gpu_open_library(const char *const *names);
+void gpu_cublaslt_close(struct gpu_cublaslt *lt);
 /* The case's alpha and beta, on the host or on the device. */
 void gpu_find_scalars(const struct gpu_case *g, struct gpu_scalars *s);
 cudaDataType gpu_cuda_type(shunt_type t);

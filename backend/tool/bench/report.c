@@ -9,7 +9,7 @@
      aligned align24               the same, columns as they stand
      sparse24 srbcrs dcsr-b online dcsr-c dense d.packed routed
      default alg1 alg2 alg3        cuSPARSE
-     cuBLAS
+     cuBLAS lt.i8 lt.fp8           dense, the last two by cuBLASLt, of int8 only
      best of Shunt, over ..., and the route taken
 
    "d.packed" is the dense GEMM with the guard that proves that nothing changed; "dense" scatters
@@ -47,6 +47,8 @@ static const struct column cuda_columns[] = {
     {"cusparse-alg3", "cs.alg3"},
     {"blocked-ell", "b.ell"},
     {"cublas", "cuBLAS"},
+    {"cublaslt-i8", "lt.i8"},
+    {"cublaslt-fp8", "lt.fp8"},
 };
 enum { CUDA_COLUMNS = sizeof cuda_columns / sizeof *cuda_columns };
 _Static_assert((int)CUDA_COLUMNS < (int)BENCH_WAYS, "a case has room for every way");

@@ -43,15 +43,15 @@ static const struct step dlmc[] = {
 /* Scattered matrices of solvers and graphs. */
 static const char *const mtx_files[] = {"mtx/*.mtx.gz", NULL};
 
-/* SC'22: int8 beside f16, on the same layers; with B by columns, where cuBLAS is fastest in int8;
-   SDDMM in f16, beside which libshunt's of integers stands (test_srbcrs_sddmm --time); and
-   scattered.  */
-static const struct step integers[] = {{"spmm", "i8,f16", "128,256,512", "2,4,8", dlmc_files, NULL},
-                                       {"spmm", "i8,f16", "128,256,512", "2,4,8", layers, NULL},
-                                       {"spmm", "i8", "256,1024", "8", layers, "cr"},
-                                       {"sddmm", "f16", "128,256,512", "2,4,8", layers, NULL},
-                                       {"spmm", "i8", "32,128", "1", mtx_files, NULL},
-                                       {NULL, NULL, NULL, NULL, NULL, NULL}};
+/* SC'22: int8 beside f16, on the same layers; with B by columns, as cuBLASLt wants it; SDDMM in
+   f16, beside which libshunt's of integers stands (test_srbcrs_sddmm --time); and scattered.  */
+static const struct step integers[] = {
+    {"spmm", "i8,f16", "128,256,512", "2,4,8", dlmc_files, NULL},
+    {"spmm", "i8,f16", "128,256,512,1024", "2,4,8", layers, NULL},
+    {"spmm", "i8", "256,1024", "8", layers, "cr"},
+    {"sddmm", "f16", "128,256,512", "2,4,8", layers, NULL},
+    {"spmm", "i8", "32,128", "1", mtx_files, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 /* Real ones as above, and twenty made up. */
 static const char *const scattered[] = {"random:100000x100000:0.00008",

@@ -1,5 +1,5 @@
-/* frontier_parents.c: MIN of SECONDI: words of 64 rows, and for each node a line of numbers, the k by
-   which each row came to it first.  What M leaves out counts as met from the beginning.  */
+/* frontier_parents.c: MIN of SECONDI: words of 64 rows, and for each node a line of numbers, the k
+   by which each row came to it first.  What M leaves out counts as met from the beginning.  */
 #include <string.h>
 
 #include "kernels/semiring/frontier/frontier_group.h"
