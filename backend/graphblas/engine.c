@@ -118,7 +118,7 @@ shunt_status grb_engine_frontier(struct grb_product *p, const struct shunt_front
 }
 
 shunt_status grb_engine_frontier_bitmap(struct grb_product *p, const struct shunt_frontier *x,
-                                        uint64_t *offsets, int8_t *present, double *values)
+                                        uint64_t *offsets, int8_t *present, void *values)
 {
   if (!(shunt_options()->engines & SHUNT_ENGINE_HOST)) return SHUNT_E_UNSUPPORTED;
   p->engine = "host";

@@ -51,7 +51,7 @@ bool grb_engine_masked_on_gpu(const struct shunt_masked_dot *x,
 shunt_status grb_engine_frontier(struct grb_product *p, const struct shunt_frontier *x,
                                  uint64_t *offsets, struct shunt_frontier_work **work);
 shunt_status grb_engine_frontier_bitmap(struct grb_product *p, const struct shunt_frontier *x,
-                                        uint64_t *offsets, int8_t *present, double *values);
+                                        uint64_t *offsets, int8_t *present, void *values);
 
 /* Why these failed: `unsupported` is what the kernels say by SHUNT_E_UNSUPPORTED. */
 enum shunt_reason grb_engine_reason(shunt_status status, enum shunt_reason unsupported);

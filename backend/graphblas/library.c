@@ -71,6 +71,10 @@ static void fill_objects(struct grb_library *l, struct filling *f)
 #undef ANY
 #undef LOGICAL
 #undef OPERATORS
+  l->inner[0][0] = object(f, "GxB_SECONDI_INT32", false);
+  l->inner[0][1] = object(f, "GxB_FIRSTJ_INT32", false);
+  l->inner[1][0] = object(f, "GxB_SECONDI_INT64", false);
+  l->inner[1][1] = object(f, "GxB_FIRSTJ_INT64", false);
   for (int bits = 1; bits < 8; bits++) {
     char name[32];
     snprintf(name, sizeof name, "GrB_DESC_%s%s%s", bits & GRB_DESC_REPLACE ? "R" : "",

@@ -25,10 +25,10 @@ static void print(const void *problem, char text[SHUNT_PROBLEM_TEXT])
            s->structural ? "s" : "", s->complement ? "c" : "", s->replace ? "r" : "");
   snprintf(text, SHUNT_PROBLEM_TEXT, "%s:%s_%s:%s:m%lldn%lldk%lldw%lld:%s.%s.%s:%c%c:%s:t%d",
            p->call->name + sizeof "GrB_" - 1, grb_monoid_text(p->semiring.monoid),
-           grb_multiplier_text(p->semiring.multiplier), grb_number_text(p->semiring.number),
-           (long long)p->m, (long long)p->n, (long long)p->k, (long long)p->work, a, b, c,
-           s->transpose_first ? 'T' : 'N', s->transpose_second ? 'T' : 'N', flags[0] ? flags : "-",
-           p->threads);
+           p->semiring.inner ? "secondi" : grb_multiplier_text(p->semiring.multiplier),
+           grb_number_text(p->semiring.number), (long long)p->m, (long long)p->n, (long long)p->k,
+           (long long)p->work, a, b, c, s->transpose_first ? 'T' : 'N',
+           s->transpose_second ? 'T' : 'N', flags[0] ? flags : "-", p->threads);
 }
 
 static uint64_t mix(uint64_t hash, int64_t x)
@@ -45,8 +45,8 @@ static uint64_t hash_operand(uint64_t hash, const struct grb_operand *a)
 static uint64_t hash(const struct grb_product *p)
 {
   const struct grb_settings *s = &p->settings;
-  uint64_t h = mix(p->call->kind + 1,
-                   p->semiring.number * 64 + p->semiring.monoid * 8 + p->semiring.multiplier);
+  uint64_t h = mix(p->call->kind + 1, p->semiring.number * 64 + p->semiring.monoid * 8 +
+                                          (p->semiring.inner ? 7 : p->semiring.multiplier));
   h = mix(mix(mix(mix(h, p->m), p->n), p->k), p->work);
   h = hash_operand(hash_operand(hash_operand(h, &p->a), &p->b), &p->c);
   h = mix(h, (p->call->accum != NULL) | (p->call->mask != NULL) << 1 | s->structural << 2 |

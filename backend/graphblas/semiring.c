@@ -49,6 +49,26 @@ static bool read_logical(const struct grb_library *l, GrB_BinaryOp multiply,
           out->multiplier != SHUNT_ADD);
 }
 
+bool grb_operator_is_inner(const struct grb_library *l, GrB_BinaryOp multiply,
+                           enum grb_number *number)
+{
+  for (int wide = 0; wide < 2; wide++) {
+    *number = wide ? GRB_INT64 : GRB_INT32;
+    if (multiply && (multiply == l->inner[wide][0] || multiply == l->inner[wide][1])) return true;
+  }
+  return false;
+}
+
+/* Of the least k, or any. */
+static bool read_inner(const struct grb_library *l, GrB_BinaryOp multiply, struct grb_semiring *out)
+{
+  enum grb_number number;
+  out->inner = (out->monoid == SHUNT_MIN || out->monoid == SHUNT_ANY) &&
+               grb_operator_is_inner(l, multiply, &number) && number == out->number;
+  out->multiplier = SHUNT_PAIR;
+  return out->inner;
+}
+
 bool grb_semiring_read(const struct grb_library *l, GrB_Semiring handle, struct grb_semiring *out)
 {
   GrB_Monoid monoid;
@@ -57,11 +77,12 @@ bool grb_semiring_read(const struct grb_library *l, GrB_Semiring handle, struct 
       l->GxB_Semiring_add(&monoid, handle) != GRB_SUCCESS ||
       l->GxB_Monoid_operator(&out->add, monoid) != GRB_SUCCESS)
     return false;
+  out->inner = false;
   for (int n = 0; n < GRB_BOOL; n++) {
     out->number = (enum grb_number)n;
     out->monoid = SHUNT_ANY;
     if (out->add == l->any[n] || find_monoid(l->op[n], out->add, &out->monoid))
-      return find_multiplier(l->op[n], multiply, &out->multiplier);
+      return find_multiplier(l->op[n], multiply, &out->multiplier) || read_inner(l, multiply, out);
   }
   return read_logical(l, multiply, out);
 }

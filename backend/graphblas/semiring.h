@@ -11,11 +11,16 @@ struct grb_semiring {
   enum grb_number number;
   enum shunt_monoid monoid;
   enum shunt_multiplier multiplier;
+  bool inner;       /* SECONDI, which is FIRSTJ: a term is its k, and nothing else is right */
   GrB_BinaryOp add; /* the monoid's operator */
 };
 
 /* False: one that Shunt does not know, or not a semiring. */
 bool grb_semiring_read(const struct grb_library *l, GrB_Semiring handle, struct grb_semiring *out);
+
+/* Is it SECONDI or FIRSTJ?  *number: of which type. */
+bool grb_operator_is_inner(const struct grb_library *l, GrB_BinaryOp multiply,
+                           enum grb_number *number);
 
 /* Is it taken of two sparse operands alone?  BOOL, ANY, and the least and greatest of UINT32, which
    other kernels compute as INT32: sums wrap alike.  */

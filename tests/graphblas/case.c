@@ -106,6 +106,26 @@ static void draw_semiring(uint64_t *r, struct semiring_choice *s, bool large)
   }
 }
 
+/* The semirings of searches. */
+static void draw_step(uint64_t *r, struct semiring_choice *s)
+{
+  static const char *const parents[] = {"SECONDI", "FIRSTJ"};
+  const int64_t kind = rng_below(r, 3);
+  const enum type t = rng_chance(r, 50) ? T_INT32 : T_INT64;
+  s->origin = FROM_LIBRARY;
+  if (kind == 0)
+    set_semiring(s, "ANY", "PAIR", T_BOOL);
+  else if (kind == 1)
+    set_semiring(s, "PLUS", "FIRST", T_FP64);
+  else
+    set_semiring(s, rng_chance(r, 50) ? "MIN" : "ANY", PICK(r, parents), t);
+}
+
+static bool gives_parents(const struct semiring_choice *s)
+{
+  return !strcmp(s->multiply, "SECONDI") || !strcmp(s->multiply, "FIRSTJ");
+}
+
 /* ---- operands --------------------------------------------------------------------------- */
 
 static int64_t draw_size(uint64_t *r, bool large)
@@ -377,6 +397,14 @@ static void make_one_valued(struct product_case *c)
   }
 }
 
+/* C's old entries and what is added must not change which index it is. */
+static void make_any_parent(struct product_case *c)
+{
+  c->any_parent = true;
+  c->has_accum = false;
+  c->operand[c->same_as[SLOT_C]].type = c->semiring.type;
+}
+
 /* NaN and the identity of MIN or MAX must stay apart from everything else. */
 static void make_nan_or_identity(struct product_case *c)
 {
@@ -423,11 +451,7 @@ void case_make(struct product_case *c, uint64_t seed, long index, bool large)
   c->call = PICK(r, calls);
   draw_semiring(r, &c->semiring, large);
   c->frontier = !large && c->call == CALL_MXM && rng_chance(r, 10);
-  if (c->frontier && rng_chance(r, 50))
-    set_semiring(&c->semiring, "ANY", "PAIR", T_BOOL);
-  else if (c->frontier)
-    set_semiring(&c->semiring, "PLUS", "FIRST", T_FP64);
-  if (c->frontier) c->semiring.origin = FROM_LIBRARY;
+  if (c->frontier) draw_step(r, &c->semiring);
   draw_operands(r, c, large);
   draw_descriptor(r, c);
   draw_accum(r, c, c->semiring.type);
@@ -439,7 +463,8 @@ void case_make(struct product_case *c, uint64_t seed, long index, bool large)
       (divides || !strcmp(c->semiring.add, "TIMES") || rng_chance(r, 35)))
     make_inexact(c);
   if ((t == T_FP32 || t == T_FP64) && !sum && has_special(c)) make_nan_or_identity(c);
-  if (!large && rng_chance(r, 1)) make_huge(c);
+  if (gives_parents(&c->semiring) && !strcmp(c->semiring.add, "ANY")) make_any_parent(c);
+  if (!large && !c->any_parent && rng_chance(r, 1)) make_huge(c);
   if (!c->frontier && !strcmp(c->semiring.add, "ANY")) make_one_valued(c);
   draw_wrong(r, c);
   if (rng_chance(r, 5)) c->stale_error = true;
@@ -525,6 +550,7 @@ void case_print(const struct product_case *c, char *line, size_t size)
   if (c->stale_error) put(&t, " stale error");
   if (!c->exact) put(&t, " inexact");
   if (c->nan_or_identity) put(&t, " NaN-or-identity");
+  if (c->any_parent) put(&t, " any-parent");
 }
 
 /* ---- what must be taken ------------------------------------------------------------------ */

@@ -66,6 +66,7 @@ struct product_case {
   bool stale_error;     /* an error string stands on C beforehand */
   bool exact;           /* every order of summation gives the same */
   bool nan_or_identity; /* but a MIN or MAX of NaNs alone may be either */
+  bool any_parent;      /* each number may be any inner index by which a term exists */
 };
 
 void case_make(struct product_case *c, uint64_t seed, long index, bool large);

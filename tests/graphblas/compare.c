@@ -33,7 +33,8 @@ static bool equal_status(const struct seen *a, const struct seen *b, struct diff
 static bool equal_values(const struct product_case *c, int slot, const struct seen *a,
                          const struct seen *b, char why[200])
 {
-  if (slot != SLOT_C || (c->exact && !c->nan_or_identity)) return seen_equal(a, b, NULL, NULL, why);
+  if (slot != SLOT_C || (c->exact && !c->nan_or_identity && !c->any_parent))
+    return seen_equal(a, b, NULL, NULL, why);
   struct tolerance t;
   bool started = tolerance_start(&t, c);
   bool equal = seen_equal(a, b, started ? tolerance_near : NULL, &t, why);

@@ -221,6 +221,21 @@ static bool step(const struct products *subject, const struct products *original
   return good;
 }
 
+/* A step of 64 searches that notes where each came from, the least: F<!P> = F A by MIN_SECONDI. */
+static bool came_from(const struct products *subject, const struct products *original,
+                      GrB_Descriptor descriptor, bool taken)
+{
+  const GrB_Index m = 64, n = 4000;
+  GrB_Matrix f = make_sparse(m, n, 200), a = make_sparse(n, n, 16);
+  GrB_Matrix p = make_dense(m, n, GxB_BITMAP, 2);
+  const bool good =
+      both_ways(subject, original, GrB_INT64, GxB_MIN_SECONDI_INT64, p, f, a, descriptor, taken);
+  GrB_Matrix_free(&f);
+  GrB_Matrix_free(&a);
+  GrB_Matrix_free(&p);
+  return good;
+}
+
 /* F<S> = F A by a sparse F, where one of so many places is in S: less than 4,096. */
 static bool under_few(const struct products *subject, const struct products *original,
                       GrB_Descriptor descriptor, int one_in, bool taken)
@@ -345,6 +360,9 @@ static void with_sparse(const struct products *subject, const struct products *o
       {under_few(subject, original, GrB_DESC_RST1, 100, false),
        "one that is pulled is passed through"},
       {under_few(subject, original, GrB_DESC_R, 100, false), "and one whose mask's values count"},
+      {came_from(subject, original, GrB_DESC_RSC, preloaded),
+       "a step by MIN_SECONDI is taken, and as the original's"},
+      {came_from(subject, original, GrB_DESC_RSCT1, preloaded), "and one that is pulled"},
       {whole(subject, original, GxB_SPARSE, preloaded), "all of T is added to a sparse C"},
       {whole(subject, original, GxB_BITMAP, preloaded), "and to a bitmap"},
   };

@@ -132,6 +132,14 @@ static struct terms add_up(const struct tolerance *t, int64_t i, int64_t j)
   return terms;
 }
 
+/* Is there a term of this inner index? */
+static bool is_parent(const struct tolerance *t, int64_t i, int64_t j, double inner)
+{
+  for (int64_t p = t->offsets[i]; p < t->offsets[i + 1]; p++)
+    if ((double)t->columns[p] == inner) return t->there[t->columns[p] * t->cols + j];
+  return false;
+}
+
 bool tolerance_near(void *context, const struct seen *a, const struct seen *b, GrB_Index at)
 {
   const struct tolerance *t = context;
@@ -139,6 +147,7 @@ bool tolerance_near(void *context, const struct seen *a, const struct seen *b, G
   double x = element_load(a->type, a->x + at * size), y = element_load(b->type, b->x + at * size);
   int64_t i = (int64_t)a->i[at], j = (int64_t)a->j[at];
   bool across = t->c->call == CALL_VXM;
+  if (t->c->any_parent) return is_parent(t, i, j, x) && is_parent(t, i, j, y);
   struct terms terms = add_up(t, across ? 0 : i, across ? i : j);
   if (t->c->exact) return terms.all_nan && (isnan(x) || isnan(y));
   double eps = t->c->semiring.type == T_FP32 ? 0x1p-24 : 0x1p-53, old = 0;

@@ -2,7 +2,8 @@
 
    A sum of n rounded terms, taken in any order, lies within about n eps sum |terms| of the
    exact one; two such sums within twice that.  A minimum or maximum is exact, but where every
-   term is NaN GraphBLAS gives NaN or the identity, whichever kernel runs: either is right.
+   term is NaN GraphBLAS gives NaN or the identity, whichever kernel runs: either is right.  ANY
+   of several inner indices may be each of them.
    The terms are those of the case's operands,
    made afresh, as the product may have overwritten the ones it was given.  */
 #ifndef TEST_TOLERANCE_H

@@ -27,10 +27,16 @@ static bool sums(const struct grb_product *p)
   return p->semiring.monoid == SHUNT_PLUS;
 }
 
+static bool has_values(const struct grb_product *p)
+{
+  return sums(p) || p->semiring.inner;
+}
+
 static struct shunt_frontier product(const struct grb_product *p)
 {
   return (struct shunt_frontier){
       .sums = sums(p),
+      .parents = p->semiring.inner ? (int)grb_number_size(p->semiring.number) : 0,
       .complement = p->settings.complement,
       .rows = p->m,
       .f = lines(&p->a, sums(p)),
@@ -44,7 +50,8 @@ static struct shunt_frontier product(const struct grb_product *p)
 
 static bool is_step(const struct grb_semiring *s)
 {
-  return (s->number == GRB_FP64 && s->monoid == SHUNT_PLUS && s->multiplier == SHUNT_FIRST) ||
+  return s->inner ||
+         (s->number == GRB_FP64 && s->monoid == SHUNT_PLUS && s->multiplier == SHUNT_FIRST) ||
          (s->number == GRB_BOOL && s->monoid == SHUNT_ANY && s->multiplier == SHUNT_PAIR);
 }
 
@@ -53,12 +60,16 @@ bool grb_frontier_may_be(const struct grb_library *l, GrB_Semiring semiring)
 {
   GrB_Monoid monoid;
   GrB_BinaryOp multiply, add;
+  enum grb_number number;
   if (l->GxB_Semiring_multiply(&multiply, semiring) != GRB_SUCCESS) return false;
   const bool sums = multiply == l->op[GRB_FP64][GRB_FIRST];
-  if (!sums && multiply != l->op[GRB_BOOL][GRB_ONEB]) return false;
-  return l->GxB_Semiring_add(&monoid, semiring) == GRB_SUCCESS &&
-         l->GxB_Monoid_operator(&add, monoid) == GRB_SUCCESS &&
-         add == (sums ? l->op[GRB_FP64][GRB_PLUS] : l->any[GRB_BOOL]);
+  const bool bits = multiply == l->op[GRB_BOOL][GRB_ONEB];
+  if (!sums && !bits && !grb_operator_is_inner(l, multiply, &number)) return false;
+  if (l->GxB_Semiring_add(&monoid, semiring) != GRB_SUCCESS ||
+      l->GxB_Monoid_operator(&add, monoid) != GRB_SUCCESS)
+    return false;
+  if (sums || bits) return add == (sums ? l->op[GRB_FP64][GRB_PLUS] : l->any[GRB_BOOL]);
+  return add == l->any[number] || add == l->op[number][GRB_MIN];
 }
 
 static bool types_fit(const struct grb_product *p)
@@ -141,8 +152,9 @@ static struct bitmap_rule bitmap_rule(const struct grb_product *p)
 static bool allocate_values(struct grb_product *p, size_t elements)
 {
   struct grb_result *t = &p->t;
-  t->iso = !sums(p);
-  t->values = grb_allocate(p->library, t->iso ? 1 : elements * sizeof(double));
+  t->iso = !has_values(p);
+  t->values =
+      grb_allocate(p->library, (t->iso ? 1 : elements) * grb_number_size(p->semiring.number));
   if (t->iso && t->values) *(bool *)t->values = true;
   return t->values;
 }
@@ -159,7 +171,8 @@ static bool allocate_bitmap(struct grb_product *p)
 static bool take_bitmap(struct grb_product *p, struct shunt_frontier_work *work)
 {
   const bool good = allocate_bitmap(p);
-  shunt_frontier_finish_bitmap(work, good ? p->t.present : NULL, sums(p) ? p->t.values : NULL);
+  shunt_frontier_finish_bitmap(work, good ? p->t.present : NULL,
+                               has_values(p) ? p->t.values : NULL);
   return good;
 }
 
@@ -171,7 +184,7 @@ static bool take_sparse(struct grb_product *p, uint64_t *offsets, struct shunt_f
   t->offsets = offsets;
   t->indices = grb_allocate(p->library, ((size_t)t->nvals + 1) * sizeof *t->indices);
   const bool good = allocate_values(p, (size_t)t->nvals + 1) && t->indices;
-  shunt_frontier_finish(work, good ? t->indices : NULL, sums(p) ? t->values : NULL);
+  shunt_frontier_finish(work, good ? t->indices : NULL, has_values(p) ? t->values : NULL);
   return good;
 }
 
@@ -195,7 +208,7 @@ static shunt_status compute_bitmap(struct grb_product *p, const struct shunt_fro
 {
   if (!allocate_bitmap(p)) return SHUNT_E_MEMORY;
   const shunt_status status =
-      grb_engine_frontier_bitmap(p, x, offsets, p->t.present, sums(p) ? p->t.values : NULL);
+      grb_engine_frontier_bitmap(p, x, offsets, p->t.present, has_values(p) ? p->t.values : NULL);
   if (status == SHUNT_OK) p->t.nvals = (int64_t)offsets[p->m];
   return status;
 }

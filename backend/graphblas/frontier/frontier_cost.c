@@ -6,7 +6,8 @@
    measured.  It adds rows with fewer terms than columns up in hash tables, goes through each place
    where F is a bitmap, and looks up each entry of a sparse mask to pull.  A mask that is a bitmap
    it copies, row after row, once there are terms for a 25th of it and any row has too many for a
-   table.  */
+   table.  Parents were fitted to 448 steps: to push them takes it as long as sums, to pull them as
+   bits, and a factor.  */
 #include "backend/graphblas/frontier/frontier_cost.h"
 
 static double mask_entries(const struct shunt_frontier *x)
@@ -79,11 +80,35 @@ static double pulled_by_original(const struct shunt_frontier *x, double f_entrie
   return (x->sums ? 3 : 0.1) * single + (x->sums ? 1.8 : 0.4) * places(x) + 11 * mask_entries(x);
 }
 
-/* Of groups that threads share: pushed sums are looked up by each of them, with its range of
-   columns; of pushed bits each has a T.  */
+/* Parents are pushed as sums are. */
+static double pushed_parents(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
+{
+  struct shunt_frontier sums = *x;
+  sums.sums = true;
+  return 1.3 * pushed_by_original(&sums, reads);
+}
+
+static double pulled_parents(const struct shunt_frontier *x, double f_entries, double single)
+{
+  const double bits = pulled_by_original(x, f_entries, single);
+  if (x->f.dense) return 1.3 * bits;
+  return (x->complement || x->m.dense ? 1.1 : 3) * bits;
+}
+
+static double by_original(const struct shunt_frontier *x, double f_entries,
+                          struct shunt_frontier_reads reads)
+{
+  if (x->a.by_column)
+    return x->parents ? pulled_parents(x, f_entries, reads.single)
+                      : pulled_by_original(x, f_entries, reads.single);
+  return x->parents ? pushed_parents(x, reads) : pushed_by_original(x, reads);
+}
+
+/* Of groups that threads share: pushed sums and parents are looked up by each of them, with
+   its range of columns; of pushed bits each has a T.  */
 static double shared(const struct shunt_frontier *x, int64_t groups, int threads)
 {
-  const double each = x->sums ? 10 : 1, nodes = (double)x->a.rows;
+  const double each = x->sums || x->parents ? 10 : 1, nodes = (double)x->a.rows;
   return x->a.by_column || threads == 1 ? 0 : each * (double)(groups % threads) * nodes;
 }
 
@@ -104,11 +129,29 @@ static double collected_by_host(const struct shunt_frontier *x, double single)
   return x->sums && !x->complement && !x->f.dense ? 8 * met * mask_entries(x) : 0;
 }
 
-static double by_host(const struct shunt_frontier *x, struct shunt_frontier_reads reads,
-                      int threads)
+/* What is written for each entry of T weighs most. */
+static double parents_by_host(const struct shunt_frontier *x, double f_entries,
+                              struct shunt_frontier_reads reads, int64_t groups)
+{
+  const bool pull = x->a.by_column;
+  const double nodes = (double)(x->a.rows + x->a.cols);
+  const double mean = (double)x->a.nnz / (double)(x->a.rows + 1), terms = f_entries * mean;
+  const double open = x->m.dense      ? (pull ? reads.single / (mean + 1) : places(x))
+                      : x->complement ? places(x) - mask_entries(x)
+                                      : mask_entries(x);
+  const double entries = open * share(terms, terms + places(x));
+  return (pull ? 1.0 : 2.8) * reads.grouped + (pull ? 10 : 7.5) * (double)groups * nodes +
+         (pull ? 0.4 : 0.25) * (double)x->rows * nodes + (pull ? 9 : 7.4) * entries +
+         mask_entries(x);
+}
+
+static double by_host(const struct shunt_frontier *x, double f_entries,
+                      struct shunt_frontier_reads reads, int threads)
 {
   const double nodes = (double)(x->a.rows + x->a.cols);
   const int64_t width = x->sums ? 8 : 64, groups = (x->rows + width - 1) / width;
+  if (x->parents)
+    return parents_by_host(x, f_entries, reads, groups) / threads + shared(x, groups, threads);
   const bool lines = x->sums && x->f.dense && x->a.by_column; /* F and T are turned, all of them */
   const double group = lines ? 8 : 5, row = lines ? 0.9 : x->sums ? 0.3 : 0.2;
   const double all = read_by_host(x) * reads.grouped + group * (double)groups * nodes +
@@ -120,9 +163,8 @@ static double by_host(const struct shunt_frontier *x, struct shunt_frontier_read
 struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x, double f_entries,
                                            struct shunt_frontier_reads reads)
 {
-  const double one = x->a.by_column ? pulled_by_original(x, f_entries, reads.single)
-                                    : pushed_by_original(x, reads);
+  const double one = by_original(x, f_entries, reads);
   const int threads = shunt_frontier_threads(x);
   return (struct grb_frontier_cost){one / (x->threads > 1 ? x->threads : 1),
-                                    by_host(x, reads, threads)};
+                                    by_host(x, f_entries, reads, threads)};
 }

@@ -13,6 +13,11 @@ static size_t rounded(size_t bytes)
   return (bytes + 63) & ~(size_t)63;
 }
 
+static int64_t lanes_of(const struct shunt_frontier *p)
+{
+  return p->rows < SHUNT_GROUP_BITS ? p->rows : SHUNT_GROUP_BITS;
+}
+
 static size_t lay_out(const struct shunt_frontier *p, int parts, char *memory,
                       struct shunt_group *g)
 {
@@ -32,10 +37,12 @@ static size_t lay_out(const struct shunt_frontier *p, int parts, char *memory,
     PLACE(f_values, k);
     PLACE(t_values, n);
   } else {
+    const bool own = !p->a.by_column && !p->parents;
     PLACE(f_words, k);
-    PLACE(t_words, p->a.by_column ? n : n * (size_t)parts);
+    PLACE(t_words, own ? n * (size_t)parts : n);
     PLACE(allowed_words, n);
     PLACE(spare, n / 64 + 1);
+    if (p->parents) PLACE(parents, n * (size_t)lanes_of(p));
   }
 #undef PLACE
   return bytes;
@@ -73,7 +80,7 @@ static void cut(struct shunt_group *g)
 /* Pushed bits: the parts' own T should hold less than half of what A does. */
 int shunt_group_parts(const struct shunt_frontier *p, int threads)
 {
-  if (p->sums || p->a.by_column) return threads;
+  if (p->sums || p->parents || p->a.by_column) return threads;
   const int64_t most = p->a.nnz / (2 * p->a.cols + 1);
   return most < 1 ? 1 : most < threads ? (int)most : threads;
 }
@@ -95,21 +102,31 @@ static int64_t row_entries(const struct shunt_group *g, int row)
   return entries;
 }
 
-bool shunt_group_run(struct shunt_group *g, char *scratch, uint64_t *offsets, double **values)
+int64_t shunt_group_before(const struct shunt_group *g, int part, int row)
 {
-  const bool sums = g->p->sums;
+  int64_t before = 0;
+  for (int p = 0; p < g->parts; p++)
+    for (int r = 0; r <= row; r++)
+      if (r < row || p < part) before += g->count[p][r];
+  return before;
+}
+
+bool shunt_group_run(struct shunt_group *g, char *scratch, uint64_t *offsets, void **values)
+{
+  const bool sums = g->p->sums, parents = g->p->parents;
   int64_t entries = 0;
   lay_out(g->p, g->parts, scratch, g);
+  g->lanes = lanes_of(g->p);
   cut(g);
   each_part(g, sums ? shunt_sums_read : shunt_words_read);
-  each_part(g, sums ? shunt_sums_walk : shunt_words_walk);
+  each_part(g, sums ? shunt_sums_walk : parents ? shunt_parents_walk : shunt_words_walk);
   for (int row = 0; row < g->rows; row++) {
     const int64_t here = row_entries(g, row);
     offsets[g->first + row + 1] = (uint64_t)here;
     entries += here;
   }
-  if (!sums || g->to.values) return true;
-  *values = g->collected = malloc(((size_t)entries + 1) * sizeof **values);
-  if (g->collected) each_part(g, shunt_sums_collect);
+  if ((!sums && !parents) || g->to.values) return true;
+  *values = g->collected = malloc(((size_t)entries + 1) * shunt_frontier_value(g->p));
+  if (g->collected) each_part(g, sums ? shunt_sums_collect : shunt_parents_collect);
   return g->collected != NULL;
 }

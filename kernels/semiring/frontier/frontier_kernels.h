@@ -3,6 +3,7 @@
 
      T(s,j) = sum over the k of F's row s with an entry (k,j) in A of F(s,k)    PLUS of FIRST, F64
      T(s,j) exists if there is such a k                                       ANY of PAIR
+     T(s,j) = the least such k: a node that s came to j from                  MIN of SECONDI
 
    Searches of one graph soon stand at the same nodes.  So rows of F go together, in groups of 8 or
    64, and an entry of A is read once for a group.  For each node there is a byte or a word with a
@@ -20,14 +21,17 @@
      pull, A by column:  for each j that M leaves bits, for each (k,j): the same; of ANY until all
                          bits are there
 
+   k ascends, so the least is the one that sets a bit first: it is written there and then, into a
+   line of numbers for each node.
+
    Of sums, values are read only where one of the bits passes M.  T is then turned into a bit for
    each place, row by row, from which either form of it is made.
 
    Groups are independent; where there are fewer of them than threads, the threads share a group:
-   sums and what is pulled by ranges of T's columns, bits that are pushed by ranges of k.  A sum is
-   made by one thread in the order of k: results do not depend on the number of threads.  (Then et
-   al., The more the merrier: efficient multi-source graph traversal, VLDB 2014; Beamer et al.,
-   Direction-optimizing BFS, SC 2012.)  */
+   numbers and what is pulled by ranges of T's columns, bits that are pushed by ranges of k.  A
+   number is made by one thread in the order of k: results do not depend on the number of threads.
+   (Then et al., The more the merrier: efficient multi-source graph traversal, VLDB 2014; Beamer et
+   al., Direction-optimizing BFS, SC 2012.)  */
 #ifndef SHUNT_SEMIRING_FRONTIER_H
 #define SHUNT_SEMIRING_FRONTIER_H
 
@@ -47,7 +51,8 @@ struct shunt_lines {
 /* F is m x k, A k x n and not hypersparse, its indices ascending, M m x n; M's values are not read,
    nor are A's.  */
 struct shunt_frontier {
-  bool sums; /* PLUS of FIRST in F64; else ANY of PAIR */
+  bool sums;   /* PLUS of FIRST in F64 */
+  int parents; /* bytes of a number of T, 4 or 8: MIN of SECONDI; 0 and no sums: ANY of PAIR */
   bool complement;
   int64_t rows; /* m */
   struct shunt_lines f, m;
@@ -63,14 +68,16 @@ struct shunt_frontier_work;
 shunt_status shunt_frontier_begin(const struct shunt_frontier *p, uint64_t *offsets,
                                   struct shunt_frontier_work **work);
 /* Fill T as sparse, indices [offsets[rows]], or as a bitmap [rows * n], zero bytes where nothing
-   is, and let go of the work; values (of sums; else NULL) at the same places.  NULL for all: only
-   that.  */
-void shunt_frontier_finish(struct shunt_frontier_work *work, uint64_t *indices, double *values);
-void shunt_frontier_finish_bitmap(struct shunt_frontier_work *work, int8_t *present,
-                                  double *values);
-/* All at once, where T is to be a bitmap whatever it holds: sums go there directly. */
+   is, and let go of the work; values (F64 of sums, integers of parents; else NULL) at the same
+   places.  NULL for all: only that.  */
+void shunt_frontier_finish(struct shunt_frontier_work *work, uint64_t *indices, void *values);
+void shunt_frontier_finish_bitmap(struct shunt_frontier_work *work, int8_t *present, void *values);
+/* All at once, where T is to be a bitmap whatever it holds: numbers go there directly. */
 shunt_status shunt_frontier_bitmap(const struct shunt_frontier *p, uint64_t *offsets,
-                                   int8_t *present, double *values);
+                                   int8_t *present, void *values);
+
+/* Bytes of a number of T; 0: it has none. */
+size_t shunt_frontier_value(const struct shunt_frontier *p);
 
 /* Entries of A that are met: by one row of F after the other, by groups of them, and by the longest
    row of F or, to pull, of M, where that is sparse (else 0).  By samples.  */
@@ -82,7 +89,7 @@ struct shunt_frontier_reads shunt_frontier_reads(const struct shunt_frontier *p)
 /* How many will compute it. */
 int shunt_frontier_threads(const struct shunt_frontier *p);
 
-/* The slow, obviously right twin: values [rows * n] (sums), exists [rows * n]. */
+/* The slow, obviously right twin: values [rows * n] (sums, parents), exists [rows * n]. */
 shunt_status shunt_frontier_twin(const struct shunt_frontier *p, double *values, bool *exists);
 
 #ifdef __cplusplus

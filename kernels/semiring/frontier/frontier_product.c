@@ -14,7 +14,7 @@ struct shunt_frontier_work {
   int width; /* rows of a group */
   int threads;
   struct shunt_places to;
-  double **values;              /* [groups] of sums that do not become a bitmap */
+  void **values;                /* [groups] where T has some and does not become a bitmap */
   struct shunt_scratch scratch; /* has to.bits */
 };
 
@@ -97,8 +97,13 @@ int shunt_frontier_threads(const struct shunt_frontier *p)
   return groups < threads ? (int)(groups > parts ? groups : parts) : threads;
 }
 
-/* places: [rows * n] for sums that become a bitmap; else NULL. */
-static shunt_status begin(const struct shunt_frontier *p, uint64_t *offsets, double *places,
+size_t shunt_frontier_value(const struct shunt_frontier *p)
+{
+  return p->sums ? sizeof(double) : (size_t)p->parents;
+}
+
+/* places: [rows * n] for values that become a bitmap; else NULL. */
+static shunt_status begin(const struct shunt_frontier *p, uint64_t *offsets, void *places,
                           struct shunt_frontier_work **work)
 {
   *work = NULL;
@@ -138,25 +143,27 @@ static const uint64_t *bits_of(const struct shunt_frontier_work *x, int64_t s)
   return x->to.bits + s * x->to.stride;
 }
 
-static const double *values_of(const struct shunt_frontier_work *x, int64_t s)
+static const char *values_of(const struct shunt_frontier_work *x, int64_t s)
 {
   const int64_t group = s / x->width;
-  return x->values[group] + (x->offsets[s] - x->offsets[group * x->width]);
+  const uint64_t before = x->offsets[s] - x->offsets[group * x->width];
+  return (const char *)x->values[group] + before * shunt_frontier_value(&x->p);
 }
 
 static void finish_row(const struct shunt_frontier_work *x, int64_t s, uint64_t *indices,
-                       double *values)
+                       char *values)
 {
+  const size_t bytes = shunt_frontier_value(&x->p);
   const uint64_t *bits = bits_of(x, s);
   const uint64_t entries = x->offsets[s + 1] - x->offsets[s];
   uint64_t *to = indices + x->offsets[s];
   for (int64_t w = 0; w < (x->p.a.cols + 63) / 64; w++)
     for (uint64_t left = bits[w]; left; left &= left - 1)
       *to++ = (uint64_t)(64 * w + __builtin_ctzll(left));
-  if (values) memcpy(values + x->offsets[s], values_of(x, s), entries * sizeof *values);
+  if (values) memcpy(values + x->offsets[s] * bytes, values_of(x, s), entries * bytes);
 }
 
-void shunt_frontier_finish(struct shunt_frontier_work *x, uint64_t *indices, double *values)
+void shunt_frontier_finish(struct shunt_frontier_work *x, uint64_t *indices, void *values)
 {
   const int64_t rows = indices ? x->p.rows : 0;
   SHUNT_OMP(omp parallel for schedule(dynamic, 1) num_threads(x->threads) if (x->threads > 1))
@@ -164,17 +171,21 @@ void shunt_frontier_finish(struct shunt_frontier_work *x, uint64_t *indices, dou
   work_free(x);
 }
 
-static void spread_row(const struct shunt_frontier_work *x, int64_t s, double *values)
+static void spread_row(const struct shunt_frontier_work *x, int64_t s, char *values)
 {
   const int64_t n = x->p.a.cols;
   const uint64_t *bits = bits_of(x, s);
-  const double *from = values_of(x, s);
+  const char *from = values_of(x, s);
+  const bool wide = shunt_frontier_value(&x->p) == 8;
   for (int64_t w = 0; w < (n + 63) / 64; w++)
-    for (uint64_t left = bits[w]; left; left &= left - 1)
-      values[s * n + 64 * w + __builtin_ctzll(left)] = *from++;
+    for (uint64_t left = bits[w]; left; left &= left - 1) {
+      const int64_t at = s * n + 64 * w + __builtin_ctzll(left);
+      memcpy(values + at * (wide ? 8 : 4), from, wide ? 8 : 4);
+      from += wide ? 8 : 4;
+    }
 }
 
-void shunt_frontier_finish_bitmap(struct shunt_frontier_work *x, int8_t *present, double *values)
+void shunt_frontier_finish_bitmap(struct shunt_frontier_work *x, int8_t *present, void *values)
 {
   const int64_t rows = present ? x->p.rows : 0, n = x->p.a.cols;
   SHUNT_OMP(omp parallel for schedule(dynamic, 1) num_threads(x->threads) if (x->threads > 1))
@@ -186,7 +197,7 @@ void shunt_frontier_finish_bitmap(struct shunt_frontier_work *x, int8_t *present
 }
 
 shunt_status shunt_frontier_bitmap(const struct shunt_frontier *p, uint64_t *offsets,
-                                   int8_t *present, double *values)
+                                   int8_t *present, void *values)
 {
   struct shunt_frontier_work *work;
   const shunt_status status = begin(p, offsets, values, &work);

@@ -161,7 +161,7 @@ INLINED void place(struct shunt_group *g, struct shunt_range columns)
   for (int64_t begin = columns.begin; begin < columns.end; begin += BLOCK) {
     const int64_t end = begin + BLOCK < columns.end ? begin + BLOCK : columns.end;
     for (int row = 0; row < g->rows; row++) {
-      double *to = g->to.values + (g->first + row) * g->p->a.cols;
+      double *to = (double *)g->to.values + (g->first + row) * g->p->a.cols;
       int64_t j = begin;
       if (!g->to.bits[(g->first + row) * g->to.stride + begin / 64]) continue;
       for (; j + 4 <= end; j += 4) {
@@ -250,22 +250,13 @@ void shunt_sums_walk(struct shunt_group *g, int part)
   if (g->to.values) kernels()->place(g, columns);
 }
 
-/* Where the values of this part of a row go. */
-static double *collected(const struct shunt_group *g, int part, int row)
-{
-  int64_t before = 0;
-  for (int p = 0; p < g->parts; p++)
-    for (int r = 0; r < g->rows; r++)
-      if (r < row || (r == row && p < part)) before += g->count[p][r];
-  return g->collected + before;
-}
-
 void shunt_sums_collect(struct shunt_group *g, int part)
 {
   const struct shunt_range columns = shunt_part_columns(g, part);
   const double(*from)[SHUNT_GROUP_SUMS] = (const void *)g->t_values;
   double *to[SHUNT_GROUP_SUMS];
-  for (int row = 0; row < g->rows; row++) to[row] = collected(g, part, row);
+  for (int row = 0; row < g->rows; row++)
+    to[row] = (double *)g->collected + shunt_group_before(g, part, row);
   for (int64_t j = columns.begin; j < columns.end; j += 64)
     for (int row = 0; row < g->rows; row++) {
       const uint64_t *bits = g->to.bits + (g->first + row) * g->to.stride;

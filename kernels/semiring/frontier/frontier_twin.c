@@ -31,6 +31,7 @@ static void term(const struct shunt_frontier *p, int64_t s, int64_t k, int64_t j
   if (!find(&p->f, s, k, p->sums ? &value : NULL)) return;
   if (find(&p->m, s, j, NULL) == p->complement) return;
   if (p->sums) values[at] = exists[at] ? values[at] + value : value;
+  if (p->parents && !(exists[at] && values[at] < (double)k)) values[at] = (double)k;
   exists[at] = true;
 }
 

@@ -1,4 +1,4 @@
-/* frontier_words.c: ANY of PAIR: words of 64 rows. */
+/* frontier_words.c: ANY of PAIR: words of 64 rows; and what parents have in common with it. */
 #include <string.h>
 
 #include "kernels/semiring/frontier/frontier_group.h"
@@ -39,15 +39,21 @@ static void join(struct shunt_group *g, struct shunt_range columns)
   }
 }
 
+void shunt_words_allowed(struct shunt_group *g, struct shunt_range columns)
+{
+  const uint64_t all = g->rows == 64 ? ~(uint64_t)0 : ((uint64_t)1 << g->rows) - 1;
+  shunt_bits_words(&g->p->m, g->first, g->rows, columns, g->allowed_words);
+  if (!g->p->complement) return;
+  for (int64_t j = columns.begin; j < columns.end; j++) g->allowed_words[j] ^= all;
+}
+
 static inline void pull(struct shunt_group *g, struct shunt_range columns, bool wide)
 {
   const struct shunt_sparse *a = &g->p->a;
-  const uint64_t all = g->rows == 64 ? ~(uint64_t)0 : ((uint64_t)1 << g->rows) - 1;
-  const uint64_t flipped = g->p->complement ? all : 0;
-  shunt_bits_words(&g->p->m, g->first, g->rows, columns, g->allowed_words);
+  shunt_words_allowed(g, columns);
   for (int64_t j = columns.begin; j < columns.end; j++) {
     const int64_t end = shunt_vector_begin(a, j + 1);
-    const uint64_t allowed = g->allowed_words[j] ^ flipped;
+    const uint64_t allowed = g->allowed_words[j];
     uint64_t bits = 0;
     for (int64_t q = shunt_vector_begin(a, j); q < end && (bits & allowed) != allowed; q++)
       bits |= g->f_words[index_of(a, wide, q)];
@@ -59,7 +65,8 @@ void shunt_words_read(struct shunt_group *g, int part)
 {
   const bool wide = g->p->a.index_bytes == 8;
   shunt_bits_words(&g->p->f, g->first, g->rows, shunt_part_nodes(g, part), g->f_words);
-  if (!g->p->a.by_column) wide ? push(g, part, true) : push(g, part, false);
+  if (g->p->a.by_column || g->p->parents) return;
+  wide ? push(g, part, true) : push(g, part, false);
 }
 
 /* ---- T by row -------------------------------------------------------------------------------- */
@@ -85,6 +92,20 @@ static void apply_mask(struct shunt_group *g, int row, struct shunt_range column
   for (int64_t w = begin; w < end; w++) to[w] &= mask[w] ^ flipped;
 }
 
+void shunt_words_rows(struct shunt_group *g, int part, bool masked)
+{
+  const struct shunt_range columns = shunt_part_columns(g, part);
+  turn(g, columns);
+  for (int row = 0; row < g->rows; row++) {
+    const uint64_t *to = g->to.bits + (g->first + row) * g->to.stride;
+    int64_t count = 0;
+    if (masked) apply_mask(g, row, columns);
+    for (int64_t w = columns.begin / 64; w < (columns.end + 63) / 64; w++)
+      count += __builtin_popcountll(to[w]);
+    g->count[part][row] = count;
+  }
+}
+
 void shunt_words_walk(struct shunt_group *g, int part)
 {
   const struct shunt_range columns = shunt_part_columns(g, part);
@@ -95,13 +116,5 @@ void shunt_words_walk(struct shunt_group *g, int part)
     wide ? pull(g, columns, true) : pull(g, columns, false);
   else
     join(g, columns);
-  turn(g, columns);
-  for (int row = 0; row < g->rows; row++) {
-    const uint64_t *to = g->to.bits + (g->first + row) * g->to.stride;
-    int64_t count = 0;
-    if (!g->p->a.by_column) apply_mask(g, row, columns);
-    for (int64_t w = columns.begin / 64; w < (columns.end + 63) / 64; w++)
-      count += __builtin_popcountll(to[w]);
-    g->count[part][row] = count;
-  }
+  shunt_words_rows(g, part, !g->p->a.by_column);
 }

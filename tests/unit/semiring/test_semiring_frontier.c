@@ -5,6 +5,7 @@
      test_semiring_frontier [cases]  */
 #include "kernels/semiring/frontier/frontier_kernels.h"
 #include "kernels/semiring/semiring_choice.h"
+#include "kernels/semiring/semiring_operands.h"
 #include "tests/unit/check.h"
 #include "tests/unit/semiring/refused_memory.h"
 #include "tests/unit/semiring/semiring_random.h"
@@ -26,10 +27,32 @@ static struct shunt_sparse sparse_by_row(int64_t rows, int64_t cols)
   }
 }
 
+static int ascending(const void *x, const void *y)
+{
+  return (*(const int32_t *)x > *(const int32_t *)y) - (*(const int32_t *)x < *(const int32_t *)y);
+}
+
+static int ascending_wide(const void *x, const void *y)
+{
+  return (*(const int64_t *)x > *(const int64_t *)y) - (*(const int64_t *)x < *(const int64_t *)y);
+}
+
+/* The values, which no step reads, stay where they are. */
+static void sort_indices(struct shunt_sparse *s)
+{
+  const size_t bytes = (size_t)s->index_bytes;
+  for (int64_t v = 0; v < s->vectors; v++) {
+    const int64_t begin = shunt_vector_begin(s, v), end = shunt_vector_begin(s, v + 1);
+    qsort((char *)s->indices + (size_t)begin * bytes, (size_t)(end - begin), bytes,
+          bytes == 8 ? ascending_wide : ascending);
+  }
+}
+
 static struct shunt_sparse not_hyper(int64_t rows, int64_t cols)
 {
   for (;;) {
     struct shunt_sparse s = random_sparse(SHUNT_F64, rows, cols, false);
+    sort_indices(&s);
     if (!s.ids) return s;
     free_sparse(&s);
   }
@@ -62,9 +85,26 @@ static void free_lines(struct shunt_lines *x)
     free_sparse(&x->sparse);
 }
 
+enum kind { BITS, SUMS, PARENTS, WIDE_PARENTS, KINDS };
+static const char *const kind_names[] = {"bits", "sums", "parents", "parents of 8 bytes"};
+
+static struct shunt_frontier of_kind(enum kind kind)
+{
+  return (struct shunt_frontier){.sums = kind == SUMS,
+                                 .parents = kind == PARENTS        ? 4
+                                            : kind == WIDE_PARENTS ? 8
+                                                                   : 0};
+}
+
+static enum kind kind_of(const struct shunt_frontier *p)
+{
+  return p->sums ? SUMS : p->parents == 8 ? WIDE_PARENTS : p->parents ? PARENTS : BITS;
+}
+
 static struct shunt_frontier random_frontier(void)
 {
-  struct shunt_frontier p = {.sums = one_in(2), .complement = one_in(2)};
+  struct shunt_frontier p = of_kind((enum kind)random_below(KINDS));
+  p.complement = one_in(2);
   const int64_t k = random_size() % 101, n = random_size() % 101;
   p.rows = random_size() % 140;
   p.threads = 1 + (int)random_below(4);
@@ -88,9 +128,21 @@ static bool close_to(double x, double y)
   return x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= 1e-13 * 100;
 }
 
+static bool has_values(const struct shunt_frontier *p)
+{
+  return shunt_frontier_value(p) > 0;
+}
+
+static double value_at(const struct shunt_frontier *p, const void *values, int64_t at)
+{
+  return p->sums           ? ((const double *)values)[at]
+         : p->parents == 8 ? (double)((const int64_t *)values)[at]
+                           : (double)((const int32_t *)values)[at];
+}
+
 /* T as a bitmap and as rows against the twin's. */
 static bool agrees(const struct shunt_frontier *p, const uint64_t *offsets, const uint64_t *indices,
-                   const double *values, const int8_t *present, const double *places,
+                   const void *values, const int8_t *present, const void *places,
                    const double *want, const bool *exists)
 {
   const int64_t n = p->a.cols;
@@ -102,7 +154,8 @@ static bool agrees(const struct shunt_frontier *p, const uint64_t *offsets, cons
       if ((present[at] != 0) != exists[at]) return false;
       if (!exists[at]) continue;
       if (next == offsets[s + 1] || indices[next] != (uint64_t)j) return false;
-      if (p->sums && (!close_to(values[next], want[at]) || !close_to(places[at], want[at])))
+      if (has_values(p) && (!close_to(value_at(p, values, (int64_t)next), want[at]) ||
+                            !close_to(value_at(p, places, at), want[at])))
         return false;
       next++;
     }
@@ -124,11 +177,12 @@ static bool holds(const struct shunt_frontier *p)
     const size_t entries = (size_t)offsets[p->rows];
     uint64_t *indices = allocate(entries * sizeof *indices);
     double *values = allocate(entries * sizeof *values);
-    shunt_frontier_finish(work, indices, p->sums ? values : NULL);
+    shunt_frontier_finish(work, indices, has_values(p) ? values : NULL);
     good = shunt_frontier_begin(p, offsets, &work) == SHUNT_OK;
-    if (good) shunt_frontier_finish_bitmap(work, present, p->sums ? places : NULL);
+    if (good) shunt_frontier_finish_bitmap(work, present, has_values(p) ? places : NULL);
     good = good && agrees(p, offsets, indices, values, present, places, want, exists);
-    good = good && shunt_frontier_bitmap(p, offsets, present, p->sums ? places : NULL) == SHUNT_OK;
+    good = good &&
+           shunt_frontier_bitmap(p, offsets, present, has_values(p) ? places : NULL) == SHUNT_OK;
     good = good && agrees(p, offsets, indices, values, present, places, want, exists);
     free(indices);
     free(values);
@@ -150,7 +204,7 @@ static void test_random(int64_t cases)
     const bool good = holds(&p) && reads.single >= reads.grouped && reads.grouped >= 0;
     if (!good && bad++ < 3)
       printf("# %s, %s, F %s, M %s, A by %s; %lld x %lld x %lld, %d threads\n",
-             p.sums ? "sums" : "bits", p.complement ? "complement" : "mask",
+             kind_names[kind_of(&p)], p.complement ? "complement" : "mask",
              p.f.dense ? "dense" : "sparse", p.m.dense ? "dense" : "sparse",
              p.a.by_column ? "column" : "row", (long long)p.rows, (long long)p.a.rows,
              (long long)p.a.cols, p.threads);
@@ -166,7 +220,7 @@ static void test_random(int64_t cases)
 struct answer {
   uint64_t *offsets, *indices;
   int8_t *present;
-  double *values, *places;
+  char *values, *places;
 };
 
 static bool answer(const struct shunt_frontier *p, struct answer *x)
@@ -176,20 +230,23 @@ static bool answer(const struct shunt_frontier *p, struct answer *x)
   *x = (struct answer){allocate((size_t)(p->rows + 1) * 8), allocate(elements * 8),
                        allocate(elements), calloc(elements, 8), calloc(elements, 8)};
   if (shunt_frontier_begin(p, x->offsets, &work) != SHUNT_OK) return false;
-  shunt_frontier_finish(work, x->indices, p->sums ? x->values : NULL);
-  return shunt_frontier_bitmap(p, x->offsets, x->present, p->sums ? x->places : NULL) == SHUNT_OK;
+  shunt_frontier_finish(work, x->indices, has_values(p) ? x->values : NULL);
+  return shunt_frontier_bitmap(p, x->offsets, x->present, has_values(p) ? x->places : NULL) ==
+         SHUNT_OK;
 }
 
 static bool same_bits(const struct shunt_frontier *p, const struct answer *x,
                       const struct answer *y)
 {
   const size_t elements = (size_t)(p->rows * p->a.cols), n = (size_t)x->offsets[p->rows];
+  const size_t bytes = shunt_frontier_value(p);
   bool same = memcmp(x->offsets, y->offsets, (size_t)(p->rows + 1) * 8) == 0 &&
               memcmp(x->indices, y->indices, n * 8) == 0 &&
               memcmp(x->present, y->present, elements) == 0 &&
-              memcmp(x->values, y->values, n * 8) == 0;
+              memcmp(x->values, y->values, n * bytes) == 0;
   for (size_t i = 0; i < elements; i++)
-    same = same && (!x->present[i] || memcmp(&x->places[i], &y->places[i], 8) == 0);
+    same = same &&
+           (!x->present[i] || memcmp(x->places + i * bytes, y->places + i * bytes, bytes) == 0);
   return same;
 }
 
@@ -236,12 +293,14 @@ static struct shunt_lines large_lines(int64_t rows, int64_t cols, bool dense)
 }
 
 /* Enough for 8 threads: those of sums count each of the groups. */
-static void test_threads(int64_t rows, bool sums)
+static void test_threads(int64_t rows, enum kind kind)
 {
+  const bool sums = kind == SUMS;
   const int64_t k = sums && rows >= 44 ? 300 : 700, n = sums && rows >= 44 ? 431 : 1003;
   int bad = 0;
   for (int way = 0; way < 8; way++) {
-    struct shunt_frontier p = {.sums = sums, .complement = way & 1, .rows = rows, .threads = 1};
+    struct shunt_frontier p = of_kind(kind);
+    p.complement = way & 1, p.rows = rows, p.threads = 1;
     struct answer one = {0}, other = {0};
     p.f = large_lines(rows, k, way & 2);
     p.m = large_lines(rows, n, one_in(2));
@@ -258,7 +317,7 @@ static void test_threads(int64_t rows, bool sums)
     free_frontier(&p);
   }
   check(bad == 0, "%lld rows of %s: the same bits on 1, 2, 5 and 8 threads", (long long)rows,
-        sums ? "sums" : "bits");
+        kind_names[kind]);
 }
 
 /* ---- by hand --------------------------------------------------------------------------------- */
@@ -293,6 +352,11 @@ static void test_by_hand(void)
   check(shunt_frontier_twin(&p, values, exists) == SHUNT_OK && !exists[1] && exists[2] &&
             values[2] == 7 && exists[5] && values[5] == 5,
         "twin by hand: two paths meet, a node is not seen again");
+  p.sums = false, p.parents = 8;
+  check(shunt_frontier_twin(&p, values, exists) == SHUNT_OK && exists[2] && values[2] == 0 &&
+            exists[5] && values[5] == 1,
+        "twin by hand: the least node that it came from");
+  p = by_hand();
   check(shunt_frontier_begin(&p, offsets, &work) == SHUNT_OK && offsets[1] == 1 && offsets[2] == 2,
         "the kernel finds both");
   shunt_frontier_finish(work, indices, values);
@@ -329,9 +393,10 @@ static bool attempt(const struct shunt_frontier *p, long n, bool *reached)
   return good && atomic_load(&held) == before;
 }
 
-static void test_memory(bool sums, int threads)
+static void test_memory(enum kind kind, int threads)
 {
-  struct shunt_frontier p = {.sums = sums, .complement = true, .rows = 100, .threads = threads};
+  struct shunt_frontier p = of_kind(kind);
+  p.complement = true, p.rows = 100, p.threads = threads;
   bool reached, good;
   long n = 0;
   p.f = large_lines(100, 700, true);
@@ -341,7 +406,7 @@ static void test_memory(bool sums, int threads)
   good = attempt(&p, 0, &reached);
   do good = good && attempt(&p, ++n, &reached);
   while (good && reached);
-  check(good && n > 1, "%s on %d threads: %ld allocations refused in turn", sums ? "sums" : "bits",
+  check(good && n > 1, "%s on %d threads: %ld allocations refused in turn", kind_names[kind],
         threads, n - 1);
   free_frontier(&p);
 }
@@ -353,11 +418,9 @@ int main(int argc, char **argv)
   for (int level = 0; level <= 2; level++)
     if (shunt_semiring_limit(level) == level) test_random(cases);
   for (int64_t rows = 4; rows <= 84; rows += 40)
-    for (int sums = 0; sums < 2; sums++) test_threads(rows, sums);
+    for (int kind = 0; kind < KINDS; kind++) test_threads(rows, (enum kind)kind);
   test_failures();
-  for (int threads = 1; threads <= 4; threads += 3) {
-    test_memory(true, threads);
-    test_memory(false, threads);
-  }
+  for (int threads = 1; threads <= 4; threads += 3)
+    for (int kind = 0; kind < PARENTS + 1; kind++) test_memory((enum kind)kind, threads);
   return check_finish();
 }
