@@ -2,10 +2,9 @@
 """call_way.py MOST README: the functions that are on the stack when a product is launched, from the
 exported function to the launcher, found in the sources.
 
-Of each route the longest way to each launcher of its products is counted, of one product that is
-not one of several batches, which are one function more.  A way of more than MOST functions is
-printed; so is a line of README's block, "function  file  reason", that is not on the way of the
-route whose launcher ends it."""
+Of each route the longest way to each launcher of its products is counted.  A way of more than MOST
+functions is printed; so is a line of README's block, "function  file  reason", that is not on the
+way of the route whose launcher ends it."""
 import glob
 import re
 import sys
@@ -57,7 +56,7 @@ def ways(path, name, route, way):
     way = way + [(path, name)]
     if re.fullmatch(LAUNCHER % route, name):
         yield way
-    elif path and way.count((path, name)) == 1 and name != "run_in_turn":
+    elif path and way.count((path, name)) == 1:
         for at, callee in sorted(set(callees(path, FILES[path][name], route))):
             yield from ways(at, callee, route, way)
 

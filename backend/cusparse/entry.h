@@ -39,7 +39,7 @@ struct shunt_entry_call {
   const struct shunt_original *library;
   cusparseConstSpMatDescr_t matrix; /* the sparse one */
   void *buffer;                     /* the program's */
-  bool by_name;                     /* the call is (original.h): epochs count */
+  bool by_name;                     /* not through a pointer that dlsym gave: epochs count */
   struct shunt_problem problem;
   cudaStream_t stream;
   struct shunt_answer answer;          /* why is the description's, the rest of shunt_entry_take */

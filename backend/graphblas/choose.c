@@ -51,6 +51,7 @@ struct shunt_outcome grb_choose(struct grb_product *p)
     const bool small = v.reason == SHUNT_R_SMALL && both_sparse(p);
     if (v.reason == SHUNT_FITS || only || small || !other) return v;
   }
+  SHUNT_DECLINE_IF(p->small_mask, SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(!both_sparse(p) && grb_semiring_of_sparse(&p->semiring), SHUNT_R_SEMIRING);
   SHUNT_DECLINE_IF(both_sparse(p) && !has_mask_of_dot(p), SHUNT_R_MASK);
   SHUNT_DECLINE_IF(!both_sparse(p) && is_uniform(p), SHUNT_R_ISO);

@@ -29,8 +29,17 @@ GRB_EXPORT int GrB_mxm(GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Se
   struct grb_library *l = grb_library_for(caller);
   if (!l || !l->original.GrB_mxm) return GRB_PANIC;
   if (shunt_disabled()) return l->original.GrB_mxm(c, mask, accum, semiring, a, b, descriptor);
-  struct grb_call call = {"GrB_mxm", GRB_CALL_MXM, l,     c, mask, accum, semiring, a,
-                          b,         descriptor,   caller};
+  const struct grb_call call = {.name = "GrB_mxm",
+                                .kind = GRB_CALL_MXM,
+                                .library = l,
+                                .c = c,
+                                .mask = mask,
+                                .accum = accum,
+                                .semiring = semiring,
+                                .a = a,
+                                .b = b,
+                                .descriptor = descriptor,
+                                .caller = caller};
   struct grb_passed_on left;
   if (grb_product_run(&call, &left)) return GRB_SUCCESS;
   const int info = l->original.GrB_mxm(c, mask, accum, semiring, a, b, descriptor);
@@ -45,9 +54,17 @@ GRB_EXPORT int GrB_mxv(GrB_Vector w, GrB_Vector mask, GrB_BinaryOp accum, GrB_Se
   struct grb_library *l = grb_library_for(caller);
   if (!l || !l->original.GrB_mxv) return GRB_PANIC;
   if (shunt_disabled()) return l->original.GrB_mxv(w, mask, accum, semiring, a, u, descriptor);
-  struct grb_call call = {"GrB_mxv",        GRB_CALL_MXV, l,        (GrB_Matrix)w,
-                          (GrB_Matrix)mask, accum,        semiring, a,
-                          (GrB_Matrix)u,    descriptor,   caller};
+  const struct grb_call call = {.name = "GrB_mxv",
+                                .kind = GRB_CALL_MXV,
+                                .library = l,
+                                .c = (GrB_Matrix)w,
+                                .mask = (GrB_Matrix)mask,
+                                .accum = accum,
+                                .semiring = semiring,
+                                .a = a,
+                                .b = (GrB_Matrix)u,
+                                .descriptor = descriptor,
+                                .caller = caller};
   struct grb_passed_on left;
   if (grb_product_run(&call, &left)) return GRB_SUCCESS;
   const int info = l->original.GrB_mxv(w, mask, accum, semiring, a, u, descriptor);
@@ -63,9 +80,17 @@ GRB_EXPORT int GrB_vxm(GrB_Vector w, GrB_Vector mask, GrB_BinaryOp accum, GrB_Se
   struct grb_library *l = grb_library_for(caller);
   if (!l || !l->original.GrB_vxm) return GRB_PANIC;
   if (shunt_disabled()) return l->original.GrB_vxm(w, mask, accum, semiring, u, a, descriptor);
-  struct grb_call call = {"GrB_vxm",        GRB_CALL_VXM, l,        (GrB_Matrix)w,
-                          (GrB_Matrix)mask, accum,        semiring, a,
-                          (GrB_Matrix)u,    descriptor,   caller};
+  const struct grb_call call = {.name = "GrB_vxm",
+                                .kind = GRB_CALL_VXM,
+                                .library = l,
+                                .c = (GrB_Matrix)w,
+                                .mask = (GrB_Matrix)mask,
+                                .accum = accum,
+                                .semiring = semiring,
+                                .a = a,
+                                .b = (GrB_Matrix)u,
+                                .descriptor = descriptor,
+                                .caller = caller};
   struct grb_passed_on left;
   if (grb_product_run(&call, &left)) return GRB_SUCCESS;
   const int info = l->original.GrB_vxm(w, mask, accum, semiring, u, a, descriptor);

@@ -62,7 +62,8 @@ struct grb_product {
   struct grb_settings settings;
   struct grb_semiring semiring;
   struct grb_operand a, b, c, mask;
-  bool masked; /* by a mask that changes anything */
+  bool masked;     /* by a mask that changes anything */
+  bool small_mask; /* of two sparse operands: a step of searches, or not worth while */
   int64_t m, n, k;
   int threads;
   /* Chosen: */
@@ -86,9 +87,9 @@ struct grb_method {
 };
 extern const struct grb_method grb_spmm, grb_sddmm, grb_masked_dot, grb_frontier;
 
-/* Is it a step of a few searches (frontier.c)?  The first two may be asked before operands are
-   read, the third once they are.  */
-bool grb_frontier_semiring(const struct grb_semiring *s);
+/* Is it a step of a few searches (frontier.c)?  The first two are cheap, and may be asked before
+   operands are read, the third once they are.  */
+bool grb_frontier_may_be(const struct grb_library *l, GrB_Semiring semiring);
 bool grb_frontier_worth(const struct grb_library *l, GrB_Matrix f);
 bool grb_frontier_fits(const struct grb_product *p);
 

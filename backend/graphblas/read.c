@@ -6,6 +6,8 @@
 #include "backend/graphblas/product.h"
 #include "backend/options/options.h"
 
+enum { LEAST_OF_STEP = 64 }; /* entries of a sparse mask */
+
 /* mxv transposes by its first field, vxm by its second: w' = u' A is w = A' u, with the
    operands of the multiplication exchanged; entry.c has put A first.  */
 static void turn_vectors(struct grb_product *p)
@@ -39,31 +41,39 @@ static int64_t most_work(const struct grb_operand *sparse, const struct grb_oper
   return __builtin_mul_overflow(sparse->nnz, longer, &work) ? INT64_MAX : work;
 }
 
-/* Is it a step of searches?  Asked of little, after the settings. */
-static bool may_be_frontier(struct grb_product *p)
+/* A mask of few is taken where products are forced, and is not a small one then. */
+static bool may_be_forced(const struct grb_product *p)
 {
-  return p->settings.structural && p->mask.form != GRB_FULL &&
-         grb_frontier_worth(p->library, p->call->a) &&
-         grb_semiring_read(p->library, p->call->semiring, &p->semiring) &&
-         grb_frontier_semiring(&p->semiring);
+  return !p->small_mask && grb_engine_forced();
 }
 
-/* Of two sparse operands the product is taken under a sparse mask, or as a step of searches; what
-   tells whether that is there costs little, and finishes nothing.  */
+/* Is it a step of searches?  Asked of little, after the mask's settings. */
+static bool may_be_frontier(const struct grb_product *p)
+{
+  return p->settings.structural && grb_frontier_may_be(p->library, p->call->semiring) &&
+         (may_be_forced(p) || grb_frontier_worth(p->library, p->call->a));
+}
+
+/* Of two sparse operands the product is taken under a sparse mask that has some entries, or as a
+   step of searches.  What tells whether that is there costs little, and asks for the mask's entries
+   before its form: few of them leave a step alone.  */
 static struct shunt_outcome check_sparse_mask(struct grb_product *p)
 {
   const struct grb_call *x = p->call;
+  const struct grb_library *l = p->library;
+  uint64_t entries = 0;
   SHUNT_DECLINE_IF(!x->mask || x->kind != GRB_CALL_MXM, SHUNT_R_FORMAT);
-  SHUNT_DECLINE_IF(!grb_settings_read(p->library, x->descriptor, &p->settings), SHUNT_R_UNREADABLE);
-  SHUNT_DECLINE_IF(!grb_operand_glance(p->library, x->mask, &p->mask), SHUNT_R_UNREADABLE);
-  uint64_t entries;
-  if (p->settings.complement || !grb_operand_is_sparse(&p->mask)) {
-    SHUNT_DECLINE_IF(!may_be_frontier(p), SHUNT_R_MASK);
-    return SHUNT_OUTCOME(SHUNT_FITS);
+  SHUNT_DECLINE_IF(!grb_settings_read_mask(l, x->descriptor, &p->settings), SHUNT_R_UNREADABLE);
+  if (!p->settings.complement) {
+    SHUNT_DECLINE_IF(l->GrB_Matrix_nvals(&entries, x->mask) != GRB_SUCCESS, SHUNT_R_UNREADABLE);
+    p->small_mask = !grb_engine_worth_mask((int64_t)entries);
+    SHUNT_DECLINE_IF(p->small_mask && (entries < LEAST_OF_STEP || !may_be_frontier(p)),
+                     SHUNT_R_SMALL);
+    if (p->small_mask) return SHUNT_OUTCOME(SHUNT_FITS);
   }
-  SHUNT_DECLINE_IF(p->library->GrB_Matrix_nvals(&entries, x->mask) != GRB_SUCCESS ||
-                       !grb_engine_worth_mask((int64_t)entries),
-                   SHUNT_R_SMALL);
+  SHUNT_DECLINE_IF(!grb_operand_glance(l, x->mask, &p->mask), SHUNT_R_UNREADABLE);
+  if (!p->settings.complement && grb_operand_is_sparse(&p->mask)) return SHUNT_OUTCOME(SHUNT_FITS);
+  SHUNT_DECLINE_IF(p->mask.form == GRB_FULL || !may_be_frontier(p), SHUNT_R_MASK);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 

@@ -1,5 +1,14 @@
 #include "backend/graphblas/settings.h"
 
+bool grb_settings_read_mask(const struct grb_library *l, GrB_Descriptor d, struct grb_settings *out)
+{
+  int32_t mask = 0;
+  if (d && l->GxB_Desc_get_INT32(d, GRB_MASK, &mask) != GRB_SUCCESS) return false;
+  out->complement = mask & GRB_COMP;
+  out->structural = mask & GRB_STRUCTURE;
+  return (mask & ~(GRB_COMP | GRB_STRUCTURE)) == 0;
+}
+
 bool grb_settings_read(const struct grb_library *l, GrB_Descriptor d, struct grb_settings *out)
 {
   int32_t outp, mask, first, second;

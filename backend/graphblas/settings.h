@@ -11,6 +11,10 @@ struct grb_settings {
 /* False: not a descriptor, or it holds values that are not known here. */
 bool grb_settings_read(const struct grb_library *l, GrB_Descriptor d, struct grb_settings *out);
 
+/* Of the mask alone. */
+bool grb_settings_read_mask(const struct grb_library *l, GrB_Descriptor d,
+                            struct grb_settings *out);
+
 /* The descriptor that asks for the same of output and mask, and transposes nothing. */
 GrB_Descriptor grb_settings_output(const struct grb_library *l, const struct grb_settings *s);
 

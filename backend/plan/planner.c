@@ -108,38 +108,23 @@ static bool sure(const struct shunt_plan *plan)
   return false;
 }
 
-/* All batches or none: nothing is enqueued before each has a route; and where the original
-   could not start over, one that is sure.  */
-static struct shunt_answer run_in_turn(const struct shunt_problem *p, const struct shunt_call *call,
-                                       int only)
+/* Plans each batch that has a matrix of its own: x[0 .. *planned).  All batches or none: nothing is
+   enqueued before each has a route; and where the original could not start over, one that is
+   sure.  */
+static struct shunt_outcome plan_batches(const struct shunt_problem *p,
+                                         const struct shunt_call *call, int only, int matrices,
+                                         struct shunt_product *x, int *planned)
 {
-  struct shunt_product x[MOST_IN_TURN];
-  const int matrices = shunt_batches_share_a(p) ? 1 : p->batches;
-  int looked = 0, i = 0;
-  struct shunt_answer answer = {.why = SHUNT_OUTCOME(SHUNT_FITS)};
-  double us = 0, saved = 0;
-  while (looked < matrices && answer.why.reason == SHUNT_FITS) {
-    shunt_product_plan(&x[looked], p, looked, call, only);
-    if (x[looked].plan.count == 0)
-      answer = shunt_declined(x[looked].plan.why_none);
-    else if (!overwrites(p) && !sure(&x[looked].plan))
-      answer = shunt_declined(SHUNT_OUTCOME(SHUNT_R_BATCHED));
-    looked++;
+  SHUNT_DECLINE_IF(p->row_indices && !call->workspace, SHUNT_R_WORKSPACE);
+  for (int i = 0; i < matrices; i++) {
+    const struct shunt_plan *plan = &x[i].plan;
+    shunt_product_plan(&x[i], p, i, call, only);
+    *planned = i + 1;
+    if (p->batches == 1) continue; /* shunt_product_run says what there is to say */
+    SHUNT_DECLINE_IF(!overwrites(p) && plan->count > 0 && !sure(plan), SHUNT_R_BATCHED);
+    if (plan->count == 0) return plan->why_none;
   }
-  for (; i < p->batches && answer.why.reason == SHUNT_FITS; i++) {
-    struct shunt_product *mine = &x[matrices == 1 ? 0 : i];
-    mine->problem = shunt_batch_at(p, i);
-    answer = shunt_product_run(mine);
-    us += answer.us;
-    saved += answer.saved_us;
-  }
-  if (answer.why.reason == SHUNT_FITS) {
-    answer.us = us;
-    answer.saved_us = saved;
-  } else if (i > 1 && !overwrites(p))
-    answer.written = true; /* by the batches before the one that failed */
-  while (looked > 0) shunt_product_leave(&x[--looked]);
-  return answer;
+  return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
 /* What is asked whatever the routes say; fills *settled, which is p as they see it, and *call. */
@@ -173,26 +158,36 @@ static struct shunt_outcome begin_call(const struct shunt_problem *p, void *work
   return v;
 }
 
+/* One product is one batch. */
 struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, void *workspace,
                                       size_t workspace_bytes, cudaStream_t stream)
 {
   struct shunt_problem settled;
   struct shunt_call call;
-  struct shunt_answer answer;
   if (only == SHUNT_BEST_ROUTE && !p->deterministic) only = shunt_tune_find(p);
   if (only == SHUNT_TUNE_ORIGINAL) return shunt_declined(SHUNT_OUTCOME(SHUNT_R_SLOWER));
   const struct shunt_outcome v = begin_call(p, workspace, workspace_bytes, stream, &settled, &call);
   if (v.reason != SHUNT_FITS) return shunt_declined(v);
-  if (p->format == SHUNT_COO && !call.workspace)
-    answer = shunt_declined(SHUNT_OUTCOME(SHUNT_R_WORKSPACE));
-  else if (settled.batches > 1)
-    answer = run_in_turn(&settled, &call, only);
-  else {
-    struct shunt_product x;
-    shunt_product_plan(&x, &settled, 0, &call, only);
-    answer = shunt_product_run(&x);
-    shunt_product_leave(&x);
+  const bool one_matrix = settled.batches == 1 || shunt_batches_share_a(&settled);
+  const int matrices = one_matrix ? 1 : settled.batches;
+  struct shunt_product x[matrices]; /* MOST_IN_TURN at the most, and rarely more than one */
+  int planned = 0, done = 0;
+  double us = 0, saved_us = 0;
+  const struct shunt_outcome whole = plan_batches(&settled, &call, only, matrices, x, &planned);
+  struct shunt_answer answer = shunt_declined(whole);
+  for (; done < settled.batches && answer.why.reason == SHUNT_FITS; done++) {
+    struct shunt_product *mine = &x[one_matrix ? 0 : done];
+    if (settled.batches > 1) mine->problem = shunt_batch_at(&settled, done);
+    answer = shunt_product_run(mine);
+    us += answer.us;
+    saved_us += answer.saved_us;
   }
+  if (answer.why.reason == SHUNT_FITS) {
+    answer.us = us;
+    answer.saved_us = saved_us;
+  } else if (done > 1 && !overwrites(p))
+    answer.written = true; /* by the batches before the one that failed */
+  while (planned > 0) shunt_product_leave(&x[--planned]);
   if (answer.why.reason != SHUNT_FITS) shunt_lazy_original_ran(&call.context->lazy);
   return answer;
 }

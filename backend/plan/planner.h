@@ -31,7 +31,7 @@ struct shunt_answer {
   struct shunt_outcome why; /* SHUNT_FITS: taken */
   const char *route;        /* name, or "original" */
   double us, saved_us;      /* expected of the way that runs, for the log; us 0: not known */
-  double off;               /* shunt_cost_original_off of what was taken */
+  double off;               /* the factor to which the original's time is known (costs.h) */
   struct shunt_outcome how; /* SHUNT_FITS, SHUNT_R_ORDERED or SHUNT_R_EXTENDED */
   bool written;             /* declined, but part of the result was enqueued: report an error */
 };

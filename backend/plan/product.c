@@ -102,8 +102,8 @@ static void choose(struct shunt_product *x, int only)
   if (waits) x->call.profile = NULL;
   shunt_product_choose(x, only);
   if (!makes_unmeasured(x)) return;
-  x->made = x->plan.candidate[0].route;
-  x->made_saves_us = saving_of(&x->plan, 0);
+  x->next = x->plan.candidate[0].route;
+  x->next_saves_us = saving_of(&x->plan, 0);
   x->lookup.pack_wise = false;
   if (knows_now) x->call.profile = NULL;
   shunt_product_choose(x, only);
@@ -119,7 +119,7 @@ void shunt_product_plan(struct shunt_product *x, const struct shunt_problem *p, 
   x->call.forced = shunt_routes_forced();
   /* No original stands behind an extended product. */
   x->compare = !x->call.forced && only < 0 && !p->extended;
-  x->made = NULL;
+  x->next = NULL;
   x->packed.copy = NULL;
   if (shunt_problem_in_blocks(p))
     x->lookup = (struct shunt_lookup){0};
@@ -319,13 +319,13 @@ static void leave_studies(struct shunt_product *x, bool may_study)
     shunt_cache_packed_release(x->call.context->cache, x->lookup.study, drop && !x->call.capturing);
 }
 
-/* Makes the copy that the product is not from. */
-static void make_ahead(struct shunt_product *x)
+/* Packs the matrix for later calls, behind a product that went another way. */
+static void pack_for_next(struct shunt_product *x)
 {
   x->call.profile = &x->lookup.profile;
   x->lookup.pack_wise = true;
-  const struct shunt_call c = shunt_call_for(x, x->made);
-  if (c.will_pack) pack(x, &c, x->made, x->made_saves_us);
+  const struct shunt_call c = shunt_call_for(x, x->next);
+  if (c.will_pack) pack(x, &c, x->next, x->next_saves_us);
 }
 
 /* Is the matrix there for what is found out and made of it behind the product?  Offsets of COO are
@@ -335,7 +335,7 @@ static bool is_whole(const struct shunt_product *x)
 {
   if (!x->problem.row_indices) return true;
   if (x->batches != 1) return false;
-  const bool wanted = !x->call.capturing && (x->made || x->lookup.profile_wanted);
+  const bool wanted = !x->call.capturing && (x->next || x->lookup.profile_wanted);
   return x->plan.count > 0 || !wanted || make_offsets(&x->call) == SHUNT_OK;
 }
 
@@ -345,7 +345,7 @@ void shunt_product_leave(struct shunt_product *x)
   if (shunt_problem_in_blocks(&x->problem)) return;
   const bool whole = is_whole(x);
   leave_studies(x, whole && !x->call.capturing);
-  if (x->made && whole) make_ahead(x);
+  if (x->next && whole) pack_for_next(x);
   shunt_lookup_release(context->cache, &x->lookup);
   release_packed(x, false);
   if (x->call.capturing) return;

@@ -57,8 +57,8 @@ struct shunt_product {
     struct shunt_packed_view view;
   } packed;
   bool compare;                   /* ways are compared by their expected time */
-  const struct shunt_route *made; /* a copy for this one is made behind the product; or NULL */
-  double made_saves_us;           /* by a call with it */
+  const struct shunt_route *next; /* behind the product a copy is packed for this one; or NULL */
+  double next_saves_us;           /* by a call with that copy */
   struct shunt_plan plan;
 };
 

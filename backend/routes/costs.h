@@ -216,6 +216,9 @@ bool shunt_choose_dense_on_chip(const struct shunt_sddmm *p, enum shunt_math mat
 double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
                       const struct shunt_machine *m);
 
+/* What a conversion takes has to be gained within so many calls. */
+enum { SHUNT_GAINED_WITHIN = 200 };
+
 /* ---- the original ------------------------------------------------------------------------- */
 
 /* cuSPARSE itself, of the version of p, for the algorithm asked for.  SpMM as routes see it: op_a

@@ -12,13 +12,12 @@
 #include "kernels/guard/fingerprint.h"
 #include "kernels/guard/guard.h"
 
-enum { PRINT_BYTES = 256 };
 _Static_assert(sizeof(uint32_t) <= SHUNT_PACKED_MEASURES, "the measure fits");
 
 /* ---- workspace ---------------------------------------------------------------------------- */
 
 struct parts {
-  size_t scratch, matrix, product, total;
+  size_t matrix, product, total;
 };
 
 /* op(A) by rows, without arrays. */
@@ -32,8 +31,7 @@ static struct shunt_spmm turned(const struct shunt_spmm *s)
 static struct parts parts_of(const struct shunt_problem *p, const struct shunt_context *context)
 {
   const struct shunt_spmm t = turned(&p->spmm);
-  struct parts l = {.scratch = PRINT_BYTES};
-  l.matrix = l.scratch + shunt_align_up(SHUNT_FINGERPRINT_SCRATCH, 256);
+  struct parts l = {.matrix = shunt_align_up(SHUNT_FINGERPRINT_SCRATCH, 256)};
   l.product = l.matrix + shunt_transposed_bytes(&p->spmm.a, false);
   l.total = l.product + shunt_csr_spmm_workspace(&t, &context->device);
   return l;
@@ -102,23 +100,17 @@ static bool conjugates(const struct shunt_call *c)
 }
 
 /* Fills *out from the copy; *pattern: whose pattern the product is to read. */
-static shunt_status refresh(const struct shunt_call *c, const struct parts *l,
-                            const struct shunt_transposed *out, struct shunt_transposed *pattern)
+static shunt_status refresh(const struct shunt_call *c, const struct shunt_transposed *out,
+                            struct shunt_transposed *pattern)
 {
   const struct shunt_device *d = &c->context->device;
   const struct shunt_csr *a = &c->problem->spmm.a;
   const bool stands = c->packed->pattern_stands || c->packed->trusted;
-  const struct shunt_csr of_pattern = shunt_fp_pattern_of(a);
   const struct shunt_transpose_proof proof = {c->workspace, c->packed->fingerprint,
                                               c->packed->changed};
   struct shunt_transposed kept;
-  shunt_status r = SHUNT_OK;
   if (!shunt_transposed_lay_out(a, true, c->packed->payload, &kept)) return SHUNT_E_UNSUPPORTED;
   *pattern = stands ? kept : *out;
-  if (!stands)
-    r = SHUNT_LAUNCH(
-        shunt_fingerprint_csr_cuda(&of_pattern, c->workspace, d, at(c, l->scratch), c->stream));
-  if (r != SHUNT_OK) return r;
   return SHUNT_LAUNCH(shunt_transposed_refresh_cuda(a, conjugates(c), &kept, stands ? NULL : &proof,
                                                     out, d, c->stream));
 }
@@ -134,7 +126,7 @@ shunt_status shunt_csr_transposed_run(const struct shunt_call *c)
   if (!shunt_transposed_lay_out(&s.a, false, at(c, l.matrix), &out)) return SHUNT_E_UNSUPPORTED;
   pattern = out;
   if (c->packed)
-    r = refresh(c, &l, &out, &pattern);
+    r = refresh(c, &out, &pattern);
   else
     r = SHUNT_LAUNCH(shunt_csr_transpose_cuda(&s.a, conjugates(c), &out, d, c->stream));
   s.a = shunt_transposed_csr(&s.a, &pattern, out.values);
@@ -147,15 +139,12 @@ shunt_status shunt_csr_transposed_run(const struct shunt_call *c)
 
 /* ---- keeping ------------------------------------------------------------------------------ */
 
-/* What the conversion takes has to be gained within so many calls. */
-enum { GAINED_WITHIN = 200 };
-
 static bool gains(const struct shunt_call *c)
 {
   const struct shunt_machine *m = &c->context->machine;
   const double made = shunt_cost_csr_transposing(&c->problem->spmm.a, m);
   const double us = shunt_cost_csr_transposed(&c->problem->spmm, longest_of(c), !c->frozen, m);
-  return us + made / GAINED_WITHIN < shunt_cost_original(c->problem, c->profile, m);
+  return us + made / SHUNT_GAINED_WITHIN < shunt_cost_original(c->problem, c->profile, m);
 }
 
 size_t shunt_csr_transposed_pack_bytes(const struct shunt_call *c)
@@ -181,8 +170,7 @@ shunt_status shunt_csr_transposed_pack(const struct shunt_call *c,
     r = SHUNT_CUDA(cudaMemcpyAsync(into->measures, &kept.words->longest, sizeof(uint32_t),
                                    cudaMemcpyDeviceToDevice, c->stream));
   if (r == SHUNT_OK)
-    r = SHUNT_LAUNCH(shunt_fingerprint_csr_cuda(&pattern, into->fingerprint, d,
-                                                at(c, parts_of(c->problem, c->context).scratch),
-                                                c->stream));
+    r = SHUNT_LAUNCH(
+        shunt_fingerprint_csr_cuda(&pattern, into->fingerprint, d, c->workspace, c->stream));
   return r;
 }

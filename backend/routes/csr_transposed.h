@@ -5,16 +5,17 @@
    and where each entry's value stands in A (conv/csr/csr_conv.h); the values are gathered anew in
    every call:
 
-     kept     stream  fingerprint of A's pattern -- gather -- (transpose) -- product
+     kept     stream  gather, fingerprint of A's pattern -- (transpose) -- product
      promised stream  gather -- product                   the pattern is known to be the same
      direct   stream  transpose -- product                for those who want the same bits always
 
-   The gather compares the fingerprints.  Where A's pattern is another by now, the launch behind it
-   transposes A into the workspace, which else leaves at once: so the product is always of A as it
-   is, is computed once, and C needs no repair.  Sums are in the order of A's rows in each way.
+   The launch of the gather takes the fingerprint, too.  Where A's pattern is another by now, the
+   launch behind it transposes A into the workspace, which else leaves at once: so the product
+   always is of A as it is, is computed once, and C needs no repair.  Sums are in the order of A's
+   rows in each way.
 
    Workspace, in this order, each part 256-byte aligned:
-     fingerprint (256) | its scratch | A^T to multiply by | csr's own
+     the fingerprint's scratch | A^T to multiply by | csr's own
    Kept: A^T's pattern with places.  Measures: the longest row of A^T (uint32_t).  */
 #ifndef SHUNT_ROUTES_CSR_TRANSPOSED_H
 #define SHUNT_ROUTES_CSR_TRANSPOSED_H

@@ -58,8 +58,8 @@ struct shunt_outcome shunt_packed_usable(const struct shunt_packed_format *f,
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-shunt_status shunt_packed_hand_on(const struct shunt_call *c, const uint32_t *word,
-                                  uint32_t *irregular)
+shunt_status shunt_packed_set_irregular(const struct shunt_call *c, const uint32_t *word,
+                                        uint32_t *irregular)
 {
   return SHUNT_CUDA(
       cudaMemcpyAsync(irregular, word, sizeof *irregular, cudaMemcpyDeviceToDevice, c->stream));

@@ -91,8 +91,8 @@ struct shunt_outcome shunt_packed_usable(const struct shunt_packed_format *f,
                                          const struct shunt_call *c);
 
 /* The end of a conversion: its own word, on the device, becomes *irregular. */
-shunt_status shunt_packed_hand_on(const struct shunt_call *c, const uint32_t *word,
-                                  uint32_t *irregular);
+shunt_status shunt_packed_set_irregular(const struct shunt_call *c, const uint32_t *word,
+                                        uint32_t *irregular);
 
 /* Packed memory for a copy of so many bytes. */
 size_t shunt_packed_copy_bytes(size_t copy_bytes);

@@ -53,7 +53,7 @@ struct shunt_call {
   double best_us;      /* what this one will take; both for study_bytes only */
 
   /* For routes that want cuBLASLt: */
-  bool library; /* it may be used; while `expect` is asked, it may be closed as yet */
+  bool library; /* it may be used; when `expect` is asked, it need not be open yet */
 
   bool forced;     /* the user's choice of routes counts, costs do not */
   void *workspace; /* 256-byte aligned, or NULL */

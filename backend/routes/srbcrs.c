@@ -46,7 +46,7 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
   if (!shunt_srbcrs_lay_out(a, &layout, copy, &v)) return SHUNT_E_UNSUPPORTED;
   shunt_status r =
       SHUNT_LAUNCH(shunt_csr_to_srbcrs_cuda(a, &layout, &v, &c->context->device, c->stream));
-  return r == SHUNT_OK ? shunt_packed_hand_on(c, &v.counts->irregular, irregular) : r;
+  return r == SHUNT_OK ? shunt_packed_set_irregular(c, &v.counts->irregular, irregular) : r;
 }
 
 static shunt_status product(const struct shunt_packed_product *x)
@@ -129,9 +129,6 @@ static double expected_us(const struct shunt_call *c)
   return us;
 }
 
-/* What the conversion takes has to be gained within so many calls. */
-enum { GAINED_WITHIN = 200 };
-
 /* Is it faster than `csr`, the conversion included? */
 static bool gains(const struct shunt_call *c)
 {
@@ -139,7 +136,7 @@ static bool gains(const struct shunt_call *c)
   const struct shunt_machine *m = &c->context->machine;
   const double made = shunt_cost_srbcrs_packing(&s->a, whole_height(c->profile),
                                                 (double)c->profile->longest_row, m);
-  return expected_us(c) + made / GAINED_WITHIN < shunt_cost_csr(s, c->profile, m);
+  return expected_us(c) + made / SHUNT_GAINED_WITHIN < shunt_cost_csr(s, c->profile, m);
 }
 
 static struct shunt_outcome expect(const struct shunt_call *c, double *us)

@@ -110,7 +110,7 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
                                    cudaMemcpyDeviceToDevice, c->stream));
   if (r == SHUNT_OK)
     r = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, &k.layout, &v, &c->context->device, c->stream));
-  return r == SHUNT_OK ? shunt_packed_hand_on(c, &v.counts->irregular, irregular) : r;
+  return r == SHUNT_OK ? shunt_packed_set_irregular(c, &v.counts->irregular, irregular) : r;
 }
 
 static shunt_status product(const struct shunt_packed_product *x)
@@ -208,9 +208,6 @@ static double natural_us(const struct shunt_call *c, double reuse)
   return proved_us(c, vectors_of(&c->problem->spmm.a, reuse), reuse, height);
 }
 
-/* What the conversion takes has to be gained within so many calls. */
-enum { GAINED_WITHIN = 200 };
-
 /* Is a packed copy faster than the direct way by at least so many microseconds? */
 static bool packed_gains(const struct shunt_call *c, double least)
 {
@@ -246,9 +243,9 @@ static double ordered_us(const struct shunt_call *c)
   const double reuse = m ? 8 * shunt_vector_measured_fill(a, m) : 8;
   const double vectors = m ? (double)m->vectors : vectors_of(a, reuse);
   const double us = proved_us(c, vectors, reuse, 8);
-  return c->packed
-             ? us
-             : MARGIN * us + shunt_cost_vector_packing(a, &c->context->machine) / GAINED_WITHIN;
+  return c->packed ? us
+                   : MARGIN * us +
+                         shunt_cost_vector_packing(a, &c->context->machine) / SHUNT_GAINED_WITHIN;
 }
 
 bool shunt_vector_in_order(const struct shunt_call *c)
@@ -313,7 +310,7 @@ static bool natural_pays(const struct shunt_call *c)
   if (!c->profile) return true;
   if (c->forced && can_order(c) && !(m && m->irregular)) return false;
   return packed_gains(c, shunt_cost_vector_packing(&c->problem->spmm.a, &c->context->machine) /
-                             GAINED_WITHIN);
+                             SHUNT_GAINED_WITHIN);
 }
 
 size_t shunt_vector_pack_bytes(const struct shunt_call *c)

@@ -7,7 +7,7 @@ shunt_SOURCES = \
   %D%/bench/ablation.c %D%/bench/bench.c %D%/bench/blocks.c %D%/bench/case.c \
   %D%/bench/check.c %D%/bench/each_case.c %D%/bench/host.c %D%/bench/json.c \
   %D%/bench/operands.c %D%/bench/report.c \
-  %D%/bench/suite.c %D%/bench/summary.c \
+  %D%/bench/suite.c %D%/bench/summary.c %D%/bench/turned.c \
   %D%/calibrate/calibrate.c %D%/calibrate/changes.c %D%/calibrate/fit.c \
   %D%/calibrate/least_squares.c %D%/calibrate/lines.c %D%/calibrate/measure.c \
   %D%/calibrate/timings.c %D%/calibrate/validate.c %D%/calibrate/write.c \
@@ -37,7 +37,8 @@ shunt_SOURCES += %D%/inspect/inspect_routes.c \
   %D%/bench/gpu.c %D%/bench/gpu_bsr.c %D%/bench/gpu_clusters.c %D%/bench/gpu_cublas.c \
   %D%/bench/gpu_cublaslt.c %D%/bench/gpu_cusparse.c %D%/bench/gpu_dcsr.c \
   %D%/bench/gpu_formats.c %D%/bench/gpu_memory.c \
-  %D%/bench/gpu_peers.c %D%/bench/gpu_shunt.c %D%/bench/gpu_time.c
+  %D%/bench/gpu_peers.c %D%/bench/gpu_shunt.c %D%/bench/gpu_time.c \
+  %D%/bench/gpu_transposed.c
 shunt_LDADD = libshunt-bench.la libshunt-describe.la libshunt-formats.la libshunt-core.la \
   libshunt-host.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm -ldl
 else

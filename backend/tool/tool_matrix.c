@@ -70,10 +70,11 @@ static bool load_problem(struct tool_source *s, int v, uint64_t seed, struct shu
 {
   const struct shunt_problem *p = &s->problem;
   const struct shunt_csr *a = shunt_problem_sparse(p);
-  if (p->format == SHUNT_BLOCKED_ELL || shunt_problem_transposed(p)) {
-    tool_say("'%s': bench reruns problems in csr, coo and bsr whose sparse matrix is not "
-             "transposed, and in csc where it is",
-             s->text);
+  if (p->format == SHUNT_BLOCKED_ELL || (p->format == SHUNT_BSR && p->op_a != 'N')) {
+    tool_say(
+        "'%s': bench reruns problems in csr, coo and csc, and in bsr where the sparse matrix is "
+        "not transposed",
+        s->text);
     return false;
   }
   if (p->batches != 1) {

@@ -29,9 +29,8 @@ extern "C" {
 
 /* Words in which the blocks of a launch share its work. */
 struct shunt_transpose_words {
-  uint32_t wanted;  /* A's pattern is not that of what is kept */
   uint32_t longest; /* row of A^T, of a whole transposition */
-  uint32_t taken[4], done[4];
+  uint32_t taken[5], done[5];
 };
 
 struct shunt_transposed {
@@ -62,8 +61,9 @@ shunt_status shunt_csr_transpose_host(const struct shunt_csr *a, bool conjugate,
 
 /* Does A still have the pattern of what was kept? */
 struct shunt_transpose_proof {
-  const struct shunt_fingerprint *actual, *expected; /* device: of A's pattern, now and then */
-  uint32_t *changed; /* pinned host word: set to 1 if not; or NULL */
+  void *scratch; /* device: SHUNT_FINGERPRINT_SCRATCH bytes, aligned to 16; not for the twin */
+  const struct shunt_fingerprint *expected; /* device: of A's pattern, when it was kept */
+  uint32_t *changed;                        /* pinned host word: set to 1 if not; or NULL */
 };
 
 /* Fills `out`, laid out to multiply by, from what was kept of a matrix of a's sizes.  With a proof

@@ -1,27 +1,34 @@
 // csr_transpose.cu: the transpose of a CSR matrix; writes what host_csr_transpose.c writes.
 //
-// One launch, in four steps, each cut into pieces:
+// One launch, in steps, each cut into pieces:
 //
+//   clear    pieces of the offsets     offsets[c] = 0, where that was not done before the launch
 //   count    pieces of A's entries     offsets[c + 1] += 1 for each of column c
 //   sum up   one piece                 offsets[c + 1] = where row c of A^T begins
 //   place    pieces of A's entries     t = offsets[c + 1]++; places[t] = the entry's place
 //   order    pieces of A^T's rows      places ascending in each row (csr_transpose_order.cuh)
 //
-// Integers are added up in any order, and what stands in any order after the third step is put in
-// order by the fourth: the result is always the same.
+// Integers are added up in any order, and what `place` leaves in any order is put in order by the
+// last step: the result is always the same.
 //
 // A block takes the next piece of a step until none is left, then waits until all are done and goes
 // on with the next step.  Who waits, waits for pieces that running blocks took, and those wait
 // for nobody: so no block has to be resident for another to get on, and nothing can lock up,
 // whatever else runs on the device.
 //
-// Refreshing what a call multiplies by is a gather: values by the places kept.  Where A's pattern
-// is not the one that was kept, the gather sets words and offsets to zero instead, and the launch
-// behind it, which else leaves at once, transposes again.
+// Refreshing what a call multiplies by is a gather: values by the places kept, and with a proof the
+// pattern kept.  Places stand within A's arrays whatever its pattern is by now, so nobody has to
+// know yet whether it is the one that was kept:
+//
+//   gather        block: its part of the pattern's fingerprint, its share of values and pattern
+//   (transpose)   block: adds up the parts; leaves where the pattern stands, else A is transposed
+//                 over what was gathered
 #include <cuda_runtime.h>
 
 #include "conv/csr/csr_transpose_order.cuh"
 #include "kernels/common/early_launch.cuh"
+#include "kernels/guard/fingerprint_parts.cuh"
+#include "kernels/guard/guard.h"
 
 namespace shunt
 {
@@ -34,6 +41,9 @@ constexpr int kEntries = 4096; // of a piece of A's entries
 constexpr int kRows = 64;      // of a piece of A^T's rows
 constexpr int kItems = 16;     // that a thread sums up
 constexpr int kSums = kThreads * kItems;
+constexpr int kProving = guard::hash_blocks_per_multiprocessor; // blocks a multiprocessor
+constexpr int kMostParts = SHUNT_FINGERPRINT_SCRATCH / sizeof(struct shunt_fingerprint);
+static_assert(kThreads == guard::hash_threads, "the blocks of a gather take a fingerprint");
 
 int64_t pieces_of(int64_t count, int64_t piece)
 {
@@ -148,26 +158,53 @@ template <class I> __device__ __forceinline__ void order(const job &j, int64_t p
   }
 }
 
+// Do the parts of A's fingerprint add up to what is expected?  All blocks come to the same; the
+// first says so to the host.
+__device__ __forceinline__ bool pattern_stands(const job &j)
+{
+  __shared__ bool stands;
+  struct shunt_fingerprint now = {0, 0};
+
+  for (int i = threadIdx.x; i < j.part_count; i += kThreads) shunt_fp_add(&now, j.parts[i]);
+  now = guard::block_sum(now);
+  if (threadIdx.x == 0) {
+    stands = now.lo == j.expected->lo && now.hi == j.expected->hi;
+    if (!stands && blockIdx.x == 0 && j.changed) *static_cast<volatile uint32_t *>(j.changed) = 1;
+  }
+  __syncthreads();
+  return stands;
+}
+
+// Offsets are cleared as pieces of that many entries are.
+__device__ __forceinline__ void clear(const job &j, int64_t piece)
+{
+  const int64_t end = (piece + 1) * kEntries <= j.cols ? (piece + 1) * kEntries : j.cols + 1;
+
+  for (int64_t c = piece * kEntries + threadIdx.x; c < end; c += kThreads) j.to.offsets[c] = 0;
+}
+
 template <class I>
 __global__ void __launch_bounds__(kThreads) transpose_kernel(const __grid_constant__ job j)
 {
   __shared__ int32_t room[kSorted];
   wait_for_previous();
-  if (j.only_if_wanted && j.to.words->wanted == 0) return;
+  if (j.parts && pattern_stands(j)) return;
   const uint32_t entries = static_cast<uint32_t>((j.nnz + kEntries - 1) / kEntries);
   const uint32_t rows = static_cast<uint32_t>((j.cols + kRows - 1) / kRows);
+  const uint32_t offsets = static_cast<uint32_t>(j.cols / kEntries + 1);
   int32_t *ends = j.to.offsets + 1, *places = j.to.places ? j.to.places : j.to.columns;
 
-  share(j, 0, entries, true, [&](int64_t piece) {
+  if (j.parts) share(j, 0, offsets, true, [&](int64_t piece) { clear(j, piece); });
+  share(j, 1, entries, true, [&](int64_t piece) {
     each_entry<I>(j, piece, [&](int64_t, int c) { atomicAdd(&ends[c], 1); });
   });
-  share(j, 1, 1, true, [&](int64_t) { sum_up(ends, j.cols); });
-  share(j, 2, entries, true, [&](int64_t piece) {
+  share(j, 2, 1, true, [&](int64_t) { sum_up(ends, j.cols); });
+  share(j, 3, entries, true, [&](int64_t piece) {
     each_entry<I>(j, piece, [&](int64_t p, int c) {
       places[atomicAdd(&ends[c], 1)] = static_cast<int32_t>(p);
     });
   });
-  share(j, 3, rows, false, [&](int64_t piece) { order<I>(j, piece, room); });
+  share(j, 4, rows, false, [&](int64_t piece) { order<I>(j, piece, room); });
 }
 
 // ---- refreshing --------------------------------------------------------------------------------
@@ -175,58 +212,66 @@ __global__ void __launch_bounds__(kThreads) transpose_kernel(const __grid_consta
 struct gather_job {
   struct shunt_transposed kept, to;
   const void *values; // A's
-  struct shunt_transpose_proof proof;
-  bool proves, conjugate;
+  bool conjugate;
   int64_t rows; // of A^T
+  // With a proof:
+  guard::hash_job pattern; // A's
+  struct shunt_fingerprint *parts;
 };
 
-// All blocks come to the same.  The first says so to the host, and to the launch behind this one.
-__device__ __forceinline__ bool pattern_stands(const gather_job &g)
+// Values, and with a proof columns, of the thread's share of the entries.
+template <class V, bool Proves> __device__ __forceinline__ void gather_entries(const gather_job &g)
 {
-  if (!g.proves) return true;
-  const struct shunt_fingerprint now = *g.proof.actual, then = *g.proof.expected;
-  const bool stands = now.lo == then.lo && now.hi == then.hi;
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    struct shunt_transpose_words none = {};
-    none.wanted = !stands;
-    *g.to.words = none;
-    if (!stands && g.proof.changed) *static_cast<volatile uint32_t *>(g.proof.changed) = 1;
+  constexpr int kMine = Proves && sizeof(V) == 16 ? kBatch / 2 : kBatch; // for registers' sake
+  const int64_t thread = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  const int64_t threads = static_cast<int64_t>(gridDim.x) * kThreads;
+  const int64_t entries = g.kept.offsets[g.rows];
+  const V *from = static_cast<const V *>(g.values);
+  V *to = static_cast<V *>(g.to.values);
+
+  for (int64_t t0 = thread; t0 < entries; t0 += kMine * threads) {
+    int32_t column[kMine];
+    V value[kMine];
+#pragma unroll
+    for (int k = 0; k < kMine; k++) {
+      const int64_t t = t0 + k * threads;
+      if (t >= entries) continue;
+      value[k] = from[g.kept.places[t]];
+      if (Proves) column[k] = g.kept.columns[t];
+    }
+#pragma unroll
+    for (int k = 0; k < kMine; k++) {
+      const int64_t t = t0 + k * threads;
+      if (t >= entries) continue;
+      to[t] = conjugated(value[k], g.conjugate);
+      if (Proves) g.to.columns[t] = column[k];
+    }
   }
-  return stands;
 }
 
 template <class V>
 __global__ void __launch_bounds__(kThreads) gather_kernel(const __grid_constant__ gather_job g)
 {
   wait_for_previous();
-  const bool stands = pattern_stands(g);
+  gather_entries<V, false>(g);
+}
+
+// The words are zero for the launch behind this one.
+template <class V>
+__global__ void __launch_bounds__(kThreads, kProving)
+    prove_and_gather_kernel(const __grid_constant__ gather_job g)
+{
+  wait_for_previous();
   const int64_t thread = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const int64_t threads = static_cast<int64_t>(gridDim.x) * kThreads;
-  const V *from = static_cast<const V *>(g.values);
-  V *to = static_cast<V *>(g.to.values);
+  struct shunt_fingerprint part =
+      guard::hash_share(g.pattern, guard::worker_of(blockIdx.x, gridDim.x));
 
-  for (int64_t r = thread; g.proves && r <= g.rows; r += threads)
-    g.to.offsets[r] = stands ? g.kept.offsets[r] : 0;
-  if (!stands) return;
-  const int64_t entries = g.kept.offsets[g.rows];
-  for (int64_t t0 = thread; t0 < entries; t0 += kBatch * threads) {
-    int32_t column[kBatch];
-    V value[kBatch];
-#pragma unroll
-    for (int k = 0; k < kBatch; k++) {
-      const int64_t t = t0 + k * threads;
-      if (t >= entries) continue;
-      value[k] = from[g.kept.places[t]];
-      if (g.proves) column[k] = g.kept.columns[t];
-    }
-#pragma unroll
-    for (int k = 0; k < kBatch; k++) {
-      const int64_t t = t0 + k * threads;
-      if (t >= entries) continue;
-      to[t] = conjugated(value[k], g.conjugate);
-      if (g.proves) g.to.columns[t] = column[k];
-    }
-  }
+  if (thread == 0) *g.to.words = shunt_transpose_words{};
+  for (int64_t r = thread; r <= g.rows; r += threads) g.to.offsets[r] = g.kept.offsets[r];
+  gather_entries<V, true>(g);
+  part = guard::block_sum(part);
+  if (threadIdx.x == 0) g.parts[blockIdx.x] = part;
 }
 
 // ---- launches ----------------------------------------------------------------------------------
@@ -237,35 +282,70 @@ dim3 blocks_for(int64_t pieces, int each, const struct shunt_device *d)
   return dim3(static_cast<unsigned>(pieces < 1 ? 1 : pieces < most ? pieces : most));
 }
 
-shunt_status transpose(const struct shunt_csr *a, bool conjugate, bool only_if_wanted,
-                       const struct shunt_transposed *out, const struct shunt_device *d,
-                       cudaStream_t stream)
+// Of A^T as `out`; what makes a job of its own beside it, the caller adds.
+job job_of(const struct shunt_csr *a, bool conjugate, const struct shunt_transposed *out)
 {
-  const int64_t entries = pieces_of(a->nnz, kEntries), rows = pieces_of(a->cols, kRows);
   job j = {};
   j.offsets = a->row_offsets, j.columns = a->columns, j.values = a->values;
   j.rows = a->rows, j.cols = a->cols, j.nnz = a->nnz;
   j.base = a->base, j.value_size = static_cast<int>(shunt_type_size(a->value_type));
   j.conjugate = conjugate && shunt_type_is_complex(a->value_type);
-  j.only_if_wanted = only_if_wanted;
   j.to = *out;
+  return j;
+}
+
+shunt_status transpose(const struct shunt_csr *a, const job &j, const struct shunt_device *d,
+                       cudaStream_t stream)
+{
+  const int64_t entries = pieces_of(a->nnz, kEntries), rows = pieces_of(a->cols, kRows);
   return launch_early(
       a->index_type == SHUNT_I64 ? transpose_kernel<int64_t> : transpose_kernel<int32_t>,
       blocks_for(entries > rows ? entries : rows, 4, d), dim3(kThreads), d, stream, j);
 }
 
-shunt_status gather(const struct shunt_csr *a, const gather_job &g, const struct shunt_device *d,
-                    cudaStream_t stream)
+template <class V>
+shunt_status gather_as(const gather_job &g, dim3 blocks, const struct shunt_device *d,
+                       cudaStream_t stream)
 {
-  const dim3 blocks = blocks_for(pieces_of(a->nnz, kThreads * kBatch), 8, d);
+  return launch_early(g.parts ? prove_and_gather_kernel<V> : gather_kernel<V>, blocks,
+                      dim3(kThreads), d, stream, g);
+}
+
+shunt_status gather(const struct shunt_csr *a, const gather_job &g, dim3 blocks,
+                    const struct shunt_device *d, cudaStream_t stream)
+{
   switch (shunt_type_size(a->value_type)) {
-  case 1: return launch_early(gather_kernel<uint8_t>, blocks, dim3(kThreads), d, stream, g);
-  case 2: return launch_early(gather_kernel<uint16_t>, blocks, dim3(kThreads), d, stream, g);
-  case 4: return launch_early(gather_kernel<uint32_t>, blocks, dim3(kThreads), d, stream, g);
-  case 8: return launch_early(gather_kernel<uint64_t>, blocks, dim3(kThreads), d, stream, g);
-  case 16: return launch_early(gather_kernel<ulonglong2>, blocks, dim3(kThreads), d, stream, g);
+  case 1: return gather_as<uint8_t>(g, blocks, d, stream);
+  case 2: return gather_as<uint16_t>(g, blocks, d, stream);
+  case 4: return gather_as<uint32_t>(g, blocks, d, stream);
+  case 8: return gather_as<uint64_t>(g, blocks, d, stream);
+  case 16: return gather_as<ulonglong2>(g, blocks, d, stream);
   default: return SHUNT_E_UNSUPPORTED;
   }
+}
+
+// Blocks of a gather with a proof: as many as the device holds at once, each with a part.
+dim3 proving_blocks(int64_t pieces, const guard::hash_job &pattern, const struct shunt_device *d)
+{
+  const int hashing = guard::hash_blocks(pattern.tiles, d, kMostParts);
+  const dim3 wanted = blocks_for(pieces > hashing ? pieces : hashing, kProving, d);
+  return wanted.x > kMostParts ? dim3(kMostParts) : wanted;
+}
+
+// The gather, and the launch that transposes where the pattern does not stand.
+shunt_status refresh_proved(const struct shunt_csr *a, gather_job g,
+                            const struct shunt_transpose_proof *proof, job j,
+                            const struct shunt_device *d, cudaStream_t stream)
+{
+  const struct shunt_csr pattern = shunt_fp_pattern_of(a);
+  shunt_status s = guard::make_hash_job(&pattern, &g.pattern);
+  if (s != SHUNT_OK) return s;
+  const dim3 blocks = proving_blocks(pieces_of(a->nnz, kThreads * kBatch), g.pattern, d);
+  g.parts = static_cast<struct shunt_fingerprint *>(proof->scratch);
+  j.parts = g.parts, j.part_count = static_cast<int>(blocks.x);
+  j.expected = proof->expected, j.changed = proof->changed;
+  s = gather(a, g, blocks, d, stream);
+  return s == SHUNT_OK ? transpose(a, j, d, stream) : s;
 }
 
 } // namespace
@@ -283,7 +363,7 @@ extern "C" shunt_status shunt_csr_transpose_cuda(const struct shunt_csr *a, bool
   const char *end = reinterpret_cast<const char *>(out->offsets + a->cols + 1);
   if (cudaMemsetAsync(out->words, 0, static_cast<size_t>(end - begin), stream) != cudaSuccess)
     return SHUNT_E_CUDA;
-  return transpose(a, conjugate, false, out, d, stream);
+  return transpose(a, job_of(a, conjugate, out), d, stream);
 }
 
 extern "C" shunt_status shunt_transposed_refresh_cuda(const struct shunt_csr *a, bool conjugate,
@@ -295,11 +375,11 @@ extern "C" shunt_status shunt_transposed_refresh_cuda(const struct shunt_csr *a,
 {
   if (!shunt_transposed_bytes(a, false)) return SHUNT_E_UNSUPPORTED;
   if (!kept->places || !out->values) return SHUNT_E_ARGUMENT;
+  if (proof && (!proof->scratch || !proof->expected)) return SHUNT_E_ARGUMENT;
   gather_job g = {};
+  const job j = job_of(a, conjugate, out);
   g.kept = *kept, g.to = *out, g.values = a->values, g.rows = a->cols;
-  g.conjugate = conjugate && shunt_type_is_complex(a->value_type);
-  g.proves = proof != NULL;
-  if (proof) g.proof = *proof;
-  const shunt_status s = gather(a, g, d, stream);
-  return s == SHUNT_OK && proof ? transpose(a, conjugate, true, out, d, stream) : s;
+  g.conjugate = j.conjugate;
+  if (proof) return refresh_proved(a, g, proof, j, d, stream);
+  return gather(a, g, blocks_for(pieces_of(a->nnz, kThreads * kBatch), 8, d), d, stream);
 }

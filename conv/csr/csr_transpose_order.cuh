@@ -25,8 +25,12 @@ struct job {
   const void *offsets, *columns, *values; // A
   int64_t rows, cols, nnz;
   int base, value_size;
-  bool conjugate, only_if_wanted;
+  bool conjugate;
   struct shunt_transposed to;
+  // Only where these do not add up to what is expected; or NULL.
+  const struct shunt_fingerprint *parts, *expected;
+  int part_count;
+  uint32_t *changed;
 };
 
 // Unsigned, so that garbage wraps (to a place that the checks refuse).

@@ -2,6 +2,8 @@
    csr_transpose.cu.  */
 #include "conv/common/index.h"
 #include "conv/csr/csr_conv.h"
+#include "kernels/guard/fingerprint.h"
+#include "kernels/guard/guard.h"
 
 #include <string.h>
 
@@ -74,13 +76,19 @@ shunt_status shunt_csr_transpose_host(const struct shunt_csr *a, bool conjugate,
   return SHUNT_OK;
 }
 
+static bool pattern_stands(const struct shunt_csr *a, const struct shunt_transpose_proof *proof)
+{
+  const struct shunt_csr pattern = shunt_fp_pattern_of(a);
+  const struct shunt_fingerprint now = shunt_fingerprint_csr_host(&pattern);
+  return now.lo == proof->expected->lo && now.hi == proof->expected->hi;
+}
+
 shunt_status shunt_transposed_refresh_host(const struct shunt_csr *a, bool conjugate,
                                            const struct shunt_transposed *kept,
                                            const struct shunt_transpose_proof *proof,
                                            const struct shunt_transposed *out)
 {
-  if (proof &&
-      (proof->actual->lo != proof->expected->lo || proof->actual->hi != proof->expected->hi)) {
+  if (proof && !pattern_stands(a, proof)) {
     if (proof->changed) *proof->changed = 1;
     return shunt_csr_transpose_host(a, conjugate, out);
   }

@@ -73,9 +73,12 @@ __device__ __forceinline__ void prove(const proof_in<T> &f, proof_state<Team> &b
   if (threadIdx.x % 32 == 0) b.part[warp] = part;
   __barrier_sync_count(Team::kBarrier, Team::kHashWarps * 32);
   if (f.brief) let_next_in();
-  if (!speaks) return;
-  part = sum_of_warps(b.part);
-  b.order = agree(f.r, reports(), b.at_home, part, false, flagged, &b.place);
+  if (speaks) {
+    part = sum_of_warps(b.part);
+    b.order = agree(f.r, reports(), b.at_home, part, false, flagged, &b.place);
+  }
+  // The block's barrier is next.  racecheck takes it as passed when part of a warp comes there.
+  __syncwarp();
 }
 
 } // namespace guard

@@ -112,9 +112,8 @@ __device__ __forceinline__ word_place find_place(const word_table &t, ptx::word_
 }
 
 // Adds a block's part and its alarms; true: it is the last of `blocks`.  after: the words as they
-// were thereafter.  Several blocks may
-// raise an alarm, so its bit is not added but set; being of the same word, it is there when the
-// block's count is.
+// then were.  Several blocks may raise an alarm, so its bit is not added but set; being of the same
+// word, it is there when the block's count is.
 __device__ __forceinline__ bool arrive(const word_place &p, struct shunt_fingerprint part,
                                        bool alarm_lo, bool alarm_hi, uint32_t blocks,
                                        word_sum *after)

@@ -9,8 +9,8 @@ namespace shunt
 namespace sparse24
 {
 
-// C is the product itself, not what is combined from it later.
-inline bool in_place(const struct shunt_spmm *p, const struct shunt_guard *r)
+// The product goes to C itself, not to a matrix that C is combined from later.
+inline bool writes_c(const struct shunt_spmm *p, const struct shunt_guard *r)
 {
   return r->product->values == p->c.values;
 }
@@ -39,7 +39,7 @@ arguments<C> make_arguments(const struct shunt_spmm *p, const struct shunt_spars
          to->cols,
          to->row_stride,
          to->col_stride,
-         make_scalar_arg<C>(in_place(p, r) ? p->alpha : one),
+         make_scalar_arg<C>(writes_c(p, r) ? p->alpha : one),
          to->type == SHUNT_F32,
          on_16_bytes(*to)};
   k.repairs_wide = p->c.type == SHUNT_F32;

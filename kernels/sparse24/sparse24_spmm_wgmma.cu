@@ -34,10 +34,10 @@ shunt_status check(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
       to->rows != p->c.rows || to->cols != p->c.cols)
     return SHUNT_E_ARGUMENT;
   if (!types_fit(p)) return SHUNT_E_UNSUPPORTED;
-  if (to->type != (in_place(p, r) ? p->c.type : SHUNT_F32)) return SHUNT_E_ARGUMENT;
-  if (!in_place(p, r) && p->compute != SHUNT_F32)
+  if (to->type != (writes_c(p, r) ? p->c.type : SHUNT_F32)) return SHUNT_E_ARGUMENT;
+  if (!writes_c(p, r) && p->compute != SHUNT_F32)
     return SHUNT_E_UNSUPPORTED; // W does not hold int32
-  if (in_place(p, r) && (p->beta.device || p->beta.host != 0)) return SHUNT_E_UNSUPPORTED;
+  if (writes_c(p, r) && (p->beta.device || p->beta.host != 0)) return SHUNT_E_UNSUPPORTED;
   if (p->c.cols < 1 || p->c.cols > most) return SHUNT_E_UNSUPPORTED;
   if (!on_16_bytes(operand_of(p->b))) return SHUNT_E_UNSUPPORTED;
   const uint32_t shared =

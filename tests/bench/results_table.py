@@ -272,8 +272,9 @@ def integer_attention():
 
 def bsr():
     found, rows = list(block_lines()), []
-    for form, name in (("bsr", "BSR"), ("ell", "Blocked-ELL")):
-        for kind in ("f16", "f32", "f64"):
+    for form, name, kinds in (("bsr", "BSR", ("f16", "f32", "f64", "i8")),
+                              ("ell", "Blocked-ELL", ("f16", "f32", "f64"))):
+        for kind in kinds:
             rows.append([name + ", " + kind] + [
                 with_least([x for f, k, s, x in found if (f, k, s) == (form, kind, size)])
                 for size in (4, 8, 16, 32)])

@@ -184,6 +184,9 @@ start_stale() {
   SHUNT_ROUTES=csr,sparse24 changed stale-sparse24 8000 7 --pruned -- 'route sparse24 >= 100'
   # Products with a transpose, by the pattern that is kept of it.
   SHUNT_ROUTES=csr changed stale-turned 8000 25 --turned -- 'route csr >= 2000'
+  # Complex matrices, of which dense takes what overwrites C.
+  SHUNT_ROUTES=csr,dense changed stale-complex 6000 26 --complex -- 'route csr >= 1000' \
+    'route dense >= 1'
   # Matrices in blocks, made, changed and destroyed.
   SHUNT_ROUTES=$every_route turn preloaded "stale-bsr$tag" 150 "$bin/stale_bsr" 5000 \
     $((1 + more)) -- 'route bsr >= 3000'

@@ -71,23 +71,52 @@ static bool equal(GrB_Matrix x, GrB_Matrix y)
   return nx == ny && both == nx && all;
 }
 
+/* One product, to be done by the preloaded functions and by the original ones. */
+struct call {
+  GrB_Matrix c, mask; /* c: as it is before */
+  GrB_BinaryOp accumulate;
+  GrB_Semiring semiring;
+  GrB_Matrix a, b;
+  GrB_Descriptor descriptor;
+};
+
+/* C<mask> += A B by both, each into a copy of its own: is it taken as expected, and as the
+   original's? */
+static bool both_ways(const struct products *subject, const struct products *original,
+                      const struct call *x, bool taken)
+{
+  GrB_Matrix c[2];
+  GrB_Info info[2];
+  bool was_taken = false;
+  for (int i = 0; i < 2; i++) {
+    GrB_Matrix_dup(&c[i], x->c);
+    calls_reset();
+    info[i] = (i ? original : subject)
+                  ->mxm(c[i], x->mask, x->accumulate, x->semiring, x->a, x->b, x->descriptor);
+    if (i == 0) was_taken = calls_seen() == 0;
+  }
+  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
+  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
+  return good && was_taken == taken;
+}
+
+static GrB_Matrix make_empty(GrB_Type type, GrB_Index m, GrB_Index n)
+{
+  GrB_Matrix c = NULL;
+  GrB_Matrix_new(&c, type, m, n);
+  return c;
+}
+
 static bool right(const struct products *subject, const struct products *original,
                   const struct product *x)
 {
   GrB_Matrix a =
       make_dense(x->m, x->k, x->form == FULL ? GxB_FULL : GxB_BITMAP, x->form == BITMAP ? 8 : 1);
-  GrB_Matrix b = make_sparse(x->k, x->n, x->entries), mask = NULL, c[2];
-  GrB_Info info[2];
-  if (x->mask) mask = make_dense(x->m, x->n, GxB_BITMAP, x->mask);
-  for (int i = 0; i < 2; i++) {
-    const struct products *by = i ? original : subject;
-    GrB_Matrix_new(&c[i], GrB_FP32, x->m, x->n);
-    calls_reset();
-    info[i] = by->mxm(c[i], mask, NULL, GrB_PLUS_TIMES_SEMIRING_FP32, a, b, x->descriptor);
-    if (i == 0 && (calls_seen() == 0) != x->taken) info[0] = GrB_PANIC;
-  }
-  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
-  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
+  GrB_Matrix b = make_sparse(x->k, x->n, x->entries), c = make_empty(GrB_FP32, x->m, x->n);
+  GrB_Matrix mask = x->mask ? make_dense(x->m, x->n, GxB_BITMAP, x->mask) : NULL;
+  const struct call call = {c, mask, NULL, GrB_PLUS_TIMES_SEMIRING_FP32, a, b, x->descriptor};
+  const bool good = both_ways(subject, original, &call, x->taken);
+  GrB_Matrix_free(&c);
   GrB_Matrix_free(&mask);
   GrB_Matrix_free(&a);
   GrB_Matrix_free(&b);
@@ -116,26 +145,19 @@ static bool large(const struct products *subject)
   return good;
 }
 
-/* C<mask> = A B of an empty C by both: is it taken as expected, and as the original's? */
-static bool both_ways(const struct products *subject, const struct products *original,
-                      GrB_Type type, GrB_Semiring semiring, GrB_Matrix mask, GrB_Matrix a,
-                      GrB_Matrix b, GrB_Descriptor descriptor, bool taken)
+/* C<mask> = A B into an empty C. */
+static bool masked(const struct products *subject, const struct products *original, GrB_Type type,
+                   GrB_Semiring semiring, GrB_Matrix mask, GrB_Matrix a, GrB_Matrix b,
+                   GrB_Descriptor descriptor, bool taken)
 {
-  GrB_Matrix c[2];
-  GrB_Info info[2];
   GrB_Index rows, columns;
-  bool was_taken = false;
   GrB_Matrix_nrows(&rows, mask);
   GrB_Matrix_ncols(&columns, mask);
-  for (int i = 0; i < 2; i++) {
-    GrB_Matrix_new(&c[i], type, rows, columns);
-    calls_reset();
-    info[i] = (i ? original : subject)->mxm(c[i], mask, NULL, semiring, a, b, descriptor);
-    if (i == 0) was_taken = calls_seen() == 0;
-  }
-  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
-  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
-  return good && was_taken == taken;
+  GrB_Matrix c = make_empty(type, rows, columns);
+  const struct call call = {c, mask, NULL, semiring, a, b, descriptor};
+  const bool good = both_ways(subject, original, &call, taken);
+  GrB_Matrix_free(&c);
+  return good;
 }
 
 /* C<S> = S S' of a symmetric S with about 2 * `entries` a row, as in k-truss. */
@@ -146,7 +168,7 @@ static bool graph(const struct products *subject, const struct products *origina
   GrB_Matrix s = make_sparse(n, n, entries);
   GrB_transpose(s, NULL, GrB_PLUS_FP32, s, NULL);
   const bool good =
-      both_ways(subject, original, GrB_UINT32, GxB_PLUS_PAIR_UINT32, s, s, s, GrB_DESC_RST1, taken);
+      masked(subject, original, GrB_UINT32, GxB_PLUS_PAIR_UINT32, s, s, s, GrB_DESC_RST1, taken);
   GrB_Matrix_free(&s);
   return good;
 }
@@ -160,7 +182,7 @@ static bool triangle(const struct products *subject, const struct products *orig
   GrB_Matrix_new(&l, type, n, n);
   GrB_Matrix_select_INT64(l, NULL, NULL, GrB_TRIL, s, -1, NULL);
   GrB_Matrix_wait(l, GrB_MATERIALIZE);
-  const bool good = both_ways(subject, original, type, semiring, l, l, l, GrB_DESC_S, taken);
+  const bool good = masked(subject, original, type, semiring, l, l, l, GrB_DESC_S, taken);
   GrB_Matrix_free(&s);
   GrB_Matrix_free(&l);
   return good;
@@ -179,38 +201,39 @@ static bool mesh(const struct products *subject, const struct products *original
   }
   GrB_Matrix_wait(l, GrB_MATERIALIZE);
   const bool good =
-      both_ways(subject, original, GrB_INT64, GxB_PLUS_PAIR_INT64, l, l, l, GrB_DESC_S, taken);
+      masked(subject, original, GrB_INT64, GxB_PLUS_PAIR_INT64, l, l, l, GrB_DESC_S, taken);
   GrB_Matrix_free(&l);
   return good;
 }
 
-/* A step of 64 searches: F<!P> = F A, with `entries` in a row of F. */
-static bool steps(const struct products *subject, const struct products *original, int entries,
-                  bool taken)
+/* A step of 64 searches, by A or A': `entries` in a row of F, one of `of` elements in P. */
+static bool step(const struct products *subject, const struct products *original, int entries,
+                 int control, int of, GrB_Descriptor descriptor, bool taken)
 {
   const GrB_Index m = 64, n = 4000;
   GrB_Matrix f = make_sparse(m, n, entries), a = make_sparse(n, n, 16);
-  GrB_Matrix p = make_dense(m, n, GxB_BITMAP, 2);
+  GrB_Matrix p = make_dense(m, n, control, of);
   const bool good =
-      both_ways(subject, original, GrB_BOOL, GxB_ANY_PAIR_BOOL, p, f, a, GrB_DESC_RSC, taken);
+      masked(subject, original, GrB_BOOL, GxB_ANY_PAIR_BOOL, p, f, a, descriptor, taken);
   GrB_Matrix_free(&f);
   GrB_Matrix_free(&a);
   GrB_Matrix_free(&p);
   return good;
 }
 
-/* A search by a sparse F along A', which GraphBLAS does not pull. */
-static bool pulled(const struct products *subject, const struct products *original, int entries,
-                   GrB_Descriptor descriptor, bool taken)
+/* F<S> = F A by a sparse F, where one of so many places is in S: less than 4,096. */
+static bool under_few(const struct products *subject, const struct products *original,
+                      GrB_Descriptor descriptor, int one_in, bool taken)
 {
   const GrB_Index m = 64, n = 4000;
-  GrB_Matrix f = make_sparse(m, n, entries), a = make_sparse(n, n, 16);
-  GrB_Matrix p = make_dense(m, n, GxB_SPARSE, 4);
-  const bool good =
-      both_ways(subject, original, GrB_BOOL, GxB_ANY_PAIR_BOOL, p, f, a, descriptor, taken);
+  GrB_Matrix f = make_sparse(m, n, 200), a = make_sparse(n, n, 16);
+  GrB_Matrix s = make_dense(m, n, GxB_SPARSE, one_in), c = make_empty(GrB_BOOL, m, n);
+  const struct call call = {c, s, NULL, GxB_ANY_PAIR_BOOL, f, a, descriptor};
+  const bool good = both_ways(subject, original, &call, taken);
+  GrB_Matrix_free(&c);
   GrB_Matrix_free(&f);
   GrB_Matrix_free(&a);
-  GrB_Matrix_free(&p);
+  GrB_Matrix_free(&s);
   return good;
 }
 
@@ -226,7 +249,7 @@ static bool uneven(const struct products *subject, const struct products *origin
   GxB_Global_Option_get(GxB_GLOBAL_NTHREADS, &threads);
   GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, 2); /* wherever the test runs */
   const bool good =
-      both_ways(subject, original, GrB_BOOL, GxB_ANY_PAIR_BOOL, p, f, a, GrB_DESC_RSC, taken);
+      masked(subject, original, GrB_BOOL, GxB_ANY_PAIR_BOOL, p, f, a, GrB_DESC_RSC, taken);
   GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, threads);
   GrB_Matrix_free(&f);
   GrB_Matrix_free(&a);
@@ -239,35 +262,32 @@ static bool whole(const struct products *subject, const struct products *origina
                   bool preloaded)
 {
   const GrB_Index m = 64, n = 400;
-  GrB_Matrix f = make_dense(m, n, GxB_BITMAP, 1), a = make_sparse(n, n, 40), c[2];
-  GrB_Matrix mask = make_dense(m, n, GxB_SPARSE, 1);
-  GrB_Info info[2];
-  bool was_taken = false;
+  GrB_Matrix f = make_dense(m, n, GxB_BITMAP, 1), a = make_sparse(n, n, 40);
+  GrB_Matrix mask = make_dense(m, n, GxB_SPARSE, 1), c = make_empty(GrB_BOOL, m, n);
   for (GrB_Index j = 0; j < n; j++) GrB_Matrix_setElement_FP32(a, 1, j, j);
   GrB_Matrix_wait(a, GrB_MATERIALIZE);
-  for (int i = 0; i < 2; i++) {
-    GrB_Matrix_new(&c[i], GrB_BOOL, m, n);
-    GxB_Matrix_Option_set(c[i], GxB_SPARSITY_CONTROL, control);
-    GrB_Matrix_setElement_BOOL(c[i], true, 3, 5);
-    calls_reset();
-    info[i] =
-        (i ? original : subject)->mxm(c[i], mask, GrB_LOR, GxB_ANY_PAIR_BOOL, f, a, GrB_DESC_S);
-    if (i == 0) was_taken = calls_seen() == 0;
-  }
-  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
-  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
+  GxB_Matrix_Option_set(c, GxB_SPARSITY_CONTROL, control);
+  GrB_Matrix_setElement_BOOL(c, true, 3, 5);
+  const struct call call = {c, mask, GrB_LOR, GxB_ANY_PAIR_BOOL, f, a, GrB_DESC_S};
+  const bool good = both_ways(subject, original, &call, preloaded);
+  GrB_Matrix_free(&c);
   GrB_Matrix_free(&f);
   GrB_Matrix_free(&a);
   GrB_Matrix_free(&mask);
-  return good && was_taken == preloaded;
+  return good;
 }
 
-int main(void)
+static int failed, passed;
+
+static void tell(bool good, const char *what, const char *how)
 {
-  struct products subject, original;
-  if (GrB_init(GrB_NONBLOCKING) || !products_find(&subject, &original)) return 2;
-  const bool preloaded = products_preloaded(&subject, &original);
-  calls_watch();
+  *(good ? &passed : &failed) += 1;
+  printf("%s - %s%s\n", good ? "ok" : "not ok", what, how);
+}
+
+static void with_full(const struct products *subject, const struct products *original,
+                      bool preloaded)
+{
   const struct product cases[] = {
       {"full x diagonal", 5000, 64, 64, 0, FULL, 0, NULL, false},
       {"full x one entry a row, 64 columns", 5000, 64, 64, 1, FULL, 0, NULL, false},
@@ -279,56 +299,68 @@ int main(void)
       {"W<P> = W A', a sparse frontier", 32, 2000, 2000, 16, BITMAP, 2, GrB_DESC_RST1, false},
       {"F<!P> = F A, all there", 32, 2000, 2000, 16, FULL, 4, GrB_DESC_RSC, true},
   };
-  const int count = (int)(sizeof cases / sizeof *cases);
-  int failed = 0;
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
     struct product x = cases[i];
     x.taken &= preloaded;
-    const bool good = right(&subject, &original, &x);
-    failed += !good;
-    printf("%s - %s: %s, and as the original's\n", good ? "ok" : "not ok", x.what,
-           x.taken ? "taken" : "passed through");
+    tell(right(subject, original, &x), x.what,
+         x.taken ? ": taken, and as the original's" : ": passed through, and as the original's");
   }
-  const bool others[] = {
-      large(&subject),
-      graph(&subject, &original, 8, preloaded),
-      graph(&subject, &original, 2, false),
-      triangle(&subject, &original, GrB_LOR_LAND_SEMIRING_BOOL, GrB_BOOL, 60, preloaded),
-      triangle(&subject, &original, GrB_MAX_MIN_SEMIRING_UINT32, GrB_UINT32, 60, false),
-      triangle(&subject, &original, GrB_MIN_PLUS_SEMIRING_UINT32, GrB_UINT32, 60, preloaded),
-      triangle(&subject, &original, GrB_MIN_PLUS_SEMIRING_UINT32, GrB_UINT32, 4, false),
-      mesh(&subject, &original, preloaded),
-      steps(&subject, &original, 200, preloaded),
-      steps(&subject, &original, 1, false),
-      uneven(&subject, &original, preloaded),
-      pulled(&subject, &original, 200, GrB_DESC_RSCT1, preloaded),
-      pulled(&subject, &original, 200, GrB_DESC_RST1, preloaded),
-      pulled(&subject, &original, 1, GrB_DESC_RSCT1, false),
-      whole(&subject, &original, GxB_SPARSE, preloaded),
-      whole(&subject, &original, GxB_BITMAP, preloaded)};
-  const int more = (int)(sizeof others / sizeof *others);
-  const char *const what[] = {
-      "100 x 2^60 by column is passed through",
-      "C<S> = S S' is taken, and as the original's",
-      "C<S> = S S' of short rows is passed through",
-      "C<L> = L L by LOR_LAND is taken, and as the original's",
-      "C<L> = L L by MAX_MIN is passed through",
-      "C<L> = L L by MIN_PLUS of UINT32 is taken, and as the original's",
-      "C<L> = L L of short rows is passed through",
-      "C<L> = L L of short rows that meet is taken, and as the original's",
-      "a step of searches is taken, and as the original's",
-      "a step that hardly begins is passed through",
-      "a step of searches of which one stands at a third of the nodes is taken",
-      "a step by a sparse F along A' under a complement is taken",
-      "and under a mask of few",
-      "one that hardly begins is passed through",
-      "all of T is added to a sparse C",
-      "and to a bitmap"};
-  for (int i = 0; i < more; i++) {
-    failed += !others[i];
-    printf("%s - %s\n", others[i] ? "ok" : "not ok", what[i]);
-  }
+}
+
+static void with_sparse(const struct products *subject, const struct products *original,
+                        bool preloaded)
+{
+  const struct {
+    bool good;
+    const char *what;
+  } others[] = {
+      {large(subject), "100 x 2^60 by column is passed through"},
+      {graph(subject, original, 8, preloaded), "C<S> = S S' is taken, and as the original's"},
+      {graph(subject, original, 2, false), "C<S> = S S' of short rows is passed through"},
+      {triangle(subject, original, GrB_LOR_LAND_SEMIRING_BOOL, GrB_BOOL, 60, preloaded),
+       "C<L> = L L by LOR_LAND is taken, and as the original's"},
+      {triangle(subject, original, GrB_MAX_MIN_SEMIRING_UINT32, GrB_UINT32, 60, false),
+       "C<L> = L L by MAX_MIN is passed through"},
+      {triangle(subject, original, GrB_MIN_PLUS_SEMIRING_UINT32, GrB_UINT32, 60, preloaded),
+       "C<L> = L L by MIN_PLUS of UINT32 is taken, and as the original's"},
+      {triangle(subject, original, GrB_MIN_PLUS_SEMIRING_UINT32, GrB_UINT32, 4, false),
+       "C<L> = L L of short rows is passed through"},
+      {mesh(subject, original, preloaded),
+       "C<L> = L L of short rows that meet is taken, and as the original's"},
+      {step(subject, original, 200, GxB_BITMAP, 2, GrB_DESC_RSC, preloaded),
+       "a step of searches is taken, and as the original's"},
+      {step(subject, original, 1, GxB_BITMAP, 2, GrB_DESC_RSC, false),
+       "a step that hardly begins is passed through"},
+      {uneven(subject, original, preloaded),
+       "a step of searches of which one stands at a third of the nodes is taken"},
+      /* Along A', which GraphBLAS does not pull. */
+      {step(subject, original, 200, GxB_SPARSE, 4, GrB_DESC_RSCT1, preloaded),
+       "a step by a sparse F along A' under a complement is taken"},
+      {step(subject, original, 200, GxB_SPARSE, 4, GrB_DESC_RST1, preloaded),
+       "and under a mask of few"},
+      {step(subject, original, 1, GxB_SPARSE, 4, GrB_DESC_RSCT1, false),
+       "one that hardly begins is passed through"},
+      {under_few(subject, original, GrB_DESC_RS, 100, preloaded),
+       "a step under a mask of less than 4,096 entries is taken"},
+      {under_few(subject, original, GrB_DESC_RST1, 100, false),
+       "one that is pulled is passed through"},
+      {under_few(subject, original, GrB_DESC_R, 100, false), "and one whose mask's values count"},
+      {whole(subject, original, GxB_SPARSE, preloaded), "all of T is added to a sparse C"},
+      {whole(subject, original, GxB_BITMAP, preloaded), "and to a bitmap"},
+  };
+  for (int i = 0; i < (int)(sizeof others / sizeof *others); i++)
+    tell(others[i].good, others[i].what, "");
+}
+
+int main(void)
+{
+  struct products subject, original;
+  if (GrB_init(GrB_NONBLOCKING) || !products_find(&subject, &original)) return 2;
+  const bool preloaded = products_preloaded(&subject, &original);
+  calls_watch();
+  with_full(&subject, &original, preloaded);
+  with_sparse(&subject, &original, preloaded);
   GrB_finalize();
-  printf("%d passed, %d failed, 0 skipped\n", count + more - failed, failed);
+  printf("%d passed, %d failed, 0 skipped\n", passed, failed);
   return failed != 0;
 }

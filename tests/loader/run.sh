@@ -42,6 +42,11 @@ unset LD_PRELOAD LD_LIBRARY_PATH ENTRY WRAPS FAULTY SHUNT_FAULT SHUNT_DISABLE SH
 
 . "$top/tests/checks.sh"
 
+[ -e "$CUDA_INCLUDE/cusparse.h" ] || {
+  skip "cusparse.h, which the stand-ins need, is not in $CUDA_INCLUDE (CUDA_INCLUDE names another)"
+  finish
+}
+
 # ---- building --------------------------------------------------------------------
 
 compile() {

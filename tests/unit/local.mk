@@ -14,7 +14,7 @@ check_PROGRAMS = \
   %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
   %D%/srbcrs/test_srbcrs \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
-  %D%/tool/test_bench_blocks %D%/tool/test_bench_summary \
+  %D%/tool/test_bench_blocks %D%/tool/test_bench_summary %D%/tool/test_bench_turn \
   %D%/vector/test_row_clusters %D%/vector/test_vector_attention \
   %D%/vector/test_vector_attention_random %D%/vector/test_vector_host_format
 LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
@@ -84,12 +84,17 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_plan_test_timeline_SOURCES = %D%/plan/test_timeline.c backend/log/log_timeline.c
 %C%_plan_test_timeline_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_timeline_LDADD =
+BENCH_CASE_SOURCES = backend/tool/bench/case.c backend/tool/bench/operands.c \
+  backend/tool/tool_matrix.c backend/tool/tool_memory.c backend/tool/tool_patterns.c \
+  backend/tool/tool_progress.c backend/tool/tool_random.c backend/tool/tool_text.c
 %C%_tool_test_bench_blocks_SOURCES = %D%/tool/test_bench_blocks.c backend/tool/bench/blocks.c \
-  backend/tool/bench/case.c backend/tool/bench/operands.c backend/tool/tool_matrix.c \
-  backend/tool/tool_memory.c backend/tool/tool_patterns.c backend/tool/tool_progress.c \
-  backend/tool/tool_random.c backend/tool/tool_text.c
+  $(BENCH_CASE_SOURCES)
+%C%_tool_test_bench_turn_SOURCES = %D%/tool/test_bench_turn.c backend/tool/bench/turned.c \
+  $(BENCH_CASE_SOURCES)
 %C%_tool_test_bench_blocks_CFLAGS = $(AM_CFLAGS)
 %C%_tool_test_bench_blocks_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
+%C%_tool_test_bench_turn_CFLAGS = $(AM_CFLAGS)
+%C%_tool_test_bench_turn_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_tool_test_bench_summary_SOURCES = %D%/tool/test_bench_summary.c backend/tool/bench/case.c \
   backend/tool/bench/summary.c backend/tool/tool_text.c
 %C%_tool_test_bench_summary_CFLAGS = $(AM_CFLAGS)

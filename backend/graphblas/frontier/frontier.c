@@ -42,10 +42,23 @@ static struct shunt_frontier product(const struct grb_product *p)
 
 /* ---- the decision ---------------------------------------------------------------------------- */
 
-bool grb_frontier_semiring(const struct grb_semiring *s)
+static bool is_step(const struct grb_semiring *s)
 {
   return (s->number == GRB_FP64 && s->monoid == SHUNT_PLUS && s->multiplier == SHUNT_FIRST) ||
          (s->number == GRB_BOOL && s->monoid == SHUNT_ANY && s->multiplier == SHUNT_PAIR);
+}
+
+/* The multiplication tells most others; names of all operators are not looked through. */
+bool grb_frontier_may_be(const struct grb_library *l, GrB_Semiring semiring)
+{
+  GrB_Monoid monoid;
+  GrB_BinaryOp multiply, add;
+  if (l->GxB_Semiring_multiply(&multiply, semiring) != GRB_SUCCESS) return false;
+  const bool sums = multiply == l->op[GRB_FP64][GRB_FIRST];
+  if (!sums && multiply != l->op[GRB_BOOL][GRB_ONEB]) return false;
+  return l->GxB_Semiring_add(&monoid, semiring) == GRB_SUCCESS &&
+         l->GxB_Monoid_operator(&add, monoid) == GRB_SUCCESS &&
+         add == (sums ? l->op[GRB_FP64][GRB_PLUS] : l->any[GRB_BOOL]);
 }
 
 static bool types_fit(const struct grb_product *p)
@@ -62,7 +75,6 @@ bool grb_frontier_worth(const struct grb_library *l, GrB_Matrix f)
   enum { LEAST_ENTRIES = 64, MOST_PLACES = 1000 };
   uint64_t rows, nodes, entries;
   if (l->GrB_Matrix_nvals(&entries, f) != GRB_SUCCESS) return false;
-  if (grb_engine_forced()) return true;
   if (entries < LEAST_ENTRIES || l->GrB_Matrix_nrows(&rows, f) != GRB_SUCCESS || rows > MOST_ROWS ||
       l->GrB_Matrix_ncols(&nodes, f) != GRB_SUCCESS)
     return false;
@@ -73,7 +85,7 @@ bool grb_frontier_fits(const struct grb_product *p)
 {
   const bool few = p->m <= MOST_ROWS && p->k <= INT32_MAX / 2 && p->n <= INT32_MAX / 2;
   return p->call->kind == GRB_CALL_MXM && p->masked && p->settings.structural && few &&
-         grb_frontier_semiring(&p->semiring) && !p->settings.transpose_first && !p->a.by_column &&
+         is_step(&p->semiring) && !p->settings.transpose_first && !p->a.by_column &&
          !p->mask.by_column && p->mask.form != GRB_FULL && p->b.form == GRB_SPARSE && types_fit(p);
 }
 

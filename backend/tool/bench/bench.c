@@ -11,13 +11,13 @@ static const char help[] =
     "Usage: shunt bench [OPTION]... SOURCE...|--suite NAME|--ablation [-- OPTION...]\n"
     "Time every route on each SOURCE against cuSPARSE and cuBLAS (without a GPU: the\n"
     "host engine) and check it against a float64 sum.  SOURCE: a matrix file, a\n"
-    "problem of the log, or a made-up pattern: random:ROWSxCOLUMNS:DENSITY[:V],\n"
-    "shuffled:, rmat:, band:, mesh:XxYxZ:UNKNOWNS, tiles: (all in shunt(1)).\n"
+    "problem of the log, or made up: random:ROWSxCOLUMNS:DENSITY ... (in shunt(1)).\n"
     "\n"
     "  -n, --columns LIST  columns of B and C; SDDMM: inner dimension [32,128]\n"
     "  -t, --types LIST    f16, bf16, f32, f64, i8, c32, c64, f16f32 ... [f16,f32]\n"
     "      --layout LIST   orders of the two dense matrices: rr, rc, cr, cc [rr]\n"
     "      --op OP         spmm or sddmm [spmm]\n"
+    "      --op-a OP       SpMM of A: N, its transpose: T, or A^H: H [N]\n"
     "      --index TYPE    i32 or i64 [i32]\n"
     "  -v, --vector V      replace each stored entry by a V x 1 vector [1]\n"
     "      --suite NAME    in place of SOURCEs: calibrate, dlmc, integers, ...\n"
@@ -36,6 +36,7 @@ static const char help[] =
 enum {
   OPT_LAYOUT = 256,
   OPT_OP,
+  OPT_OP_A,
   OPT_INDEX,
   OPT_SUITE,
   OPT_ABLATION,
@@ -51,6 +52,7 @@ static const struct option options[] = {{"columns", required_argument, NULL, 'n'
                                         {"types", required_argument, NULL, 't'},
                                         {"layout", required_argument, NULL, OPT_LAYOUT},
                                         {"op", required_argument, NULL, OPT_OP},
+                                        {"op-a", required_argument, NULL, OPT_OP_A},
                                         {"index", required_argument, NULL, OPT_INDEX},
                                         {"vector", required_argument, NULL, 'v'},
                                         {"suite", required_argument, NULL, OPT_SUITE},
@@ -68,6 +70,7 @@ static const struct option options[] = {{"columns", required_argument, NULL, 'n'
 
 const char *const bench_layout_words[] = {"rr", "rc", "cr", "cc", NULL};
 static const char *const op_words[] = {"spmm", "sddmm", NULL};
+static const char *const op_a_words[] = {"N", "T", "H", NULL};
 static const char *const index_words[] = {"i32", "i64", NULL};
 
 struct bench_options bench_defaults(void)
@@ -79,6 +82,7 @@ struct bench_options bench_defaults(void)
                                 .layouts = {0},
                                 .layout_count = 1,
                                 .op = SHUNT_SPMM,
+                                .op_a = 'N',
                                 .index_type = SHUNT_I32,
                                 .v = 1,
                                 .seed = 1,
@@ -189,6 +193,10 @@ static bool parse_option(int c, struct bench_options *o)
     if (!tool_parse_words("--op", optarg, op_words, word)) return false;
     o->op = word[0] == 0 ? SHUNT_SPMM : SHUNT_SDDMM;
     return true;
+  case OPT_OP_A:
+    if (!tool_parse_words("--op-a", optarg, op_a_words, word)) return false;
+    o->op_a = *op_a_words[word[0]];
+    return true;
   case OPT_INDEX:
     if (!tool_parse_words("--index", optarg, index_words, word)) return false;
     o->index_type = word[0] == 0 ? SHUNT_I32 : SHUNT_I64;
@@ -241,6 +249,8 @@ static int bench(int argc, char **argv)
   if (o.ablation) return bench_ablation(argv + optind, argc - optind, o.json);
   if (o.suite && optind < argc) return tool_bad_usage("bench", "a suite brings its own matrices");
   if (o.suite) return bench_named_suite(&o);
+  if (o.op == SHUNT_SDDMM && o.op_a != 'N')
+    return tool_bad_usage("bench", "--op-a is for spmm: sddmm has no sparse operand to transpose");
   if (optind == argc) return tool_bad_usage("bench", "no matrix, made-up pattern or problem given");
   struct bench_step step = {o, argv + optind, argc - optind};
   return bench_run(&step, 1);

@@ -7,12 +7,14 @@
      case.c           a case's problem, and its list of ways
      operands.c       a case's operands in host memory
      blocks.c         its matrix in blocks, where the problem is given so
+     turned.c         its matrix transposed, where op(A) is that
      check.c          a result against a float64 sum, on the host
      host.c           engine: the host twins, one thread and parallel
      gpu.c            engine: the GPU; the list of ways to time
      gpu_shunt.c        Shunt's kernels that the routes use
      gpu_formats.c      those on converted matrices, and the planner's choice
      gpu_clusters.c     `vector`, its rows in another order
+     gpu_transposed.c   `csr` of products with a transpose
      gpu_bsr.c          blocks
      gpu_dcsr.c         densified CSR
      gpu_peers.c        cuSPARSE and cuBLAS, opened when present
@@ -79,6 +81,7 @@ struct bench_options {
   int types[TOOL_LIST], type_count;     /* into bench_type_words */
   int layouts[TOOL_LIST], layout_count; /* into bench_layout_words */
   enum shunt_op op;
+  char op_a; /* of SpMM: 'N', 'T' or 'H' */
   shunt_type index_type;
   int v;
   uint64_t seed;
@@ -189,6 +192,16 @@ void bench_store(void *to, int64_t i, shunt_type type, double x);
 /* Offsets, columns and values in blocks of a case that was given so; `values`: in CSR's order.
    Freed by bench_operands_free; false after a message when memory is short.  */
 bool bench_blocks_make(const struct bench_case *c, const void *values, struct bench_operands *o);
+
+/* ---- turned.c -------------------------------------------------------- */
+
+/* op(A)'s offsets, columns (64-bit, from 0) and values, where it is the transpose of the pattern
+   and these values; else nothing.  Freed by bench_operands_free; false after a message when memory
+   is short.  */
+bool bench_turn(const struct bench_case *c, const void *values, struct bench_operands *o);
+/* p with op(A) over these arrays (of host or device) in the place of A. */
+struct shunt_problem bench_bind_turned(const struct shunt_problem *p,
+                                       void *const array[BENCH_ARRAYS]);
 
 /* ---- check.c --------------------------------------------------------- */
 

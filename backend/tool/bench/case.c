@@ -31,14 +31,16 @@ struct shunt_problem bench_problem(const struct shunt_matrix *m, int64_t width, 
       .rows = m->rows, .cols = m->cols, .nnz = m->nnz, .index_type = o->index_type};
   struct shunt_problem p = {
       .op = o->op, .format = SHUNT_CSR, .op_a = 'N', .op_b = 'N', .batches = 1};
+  const bool turned = o->op_a != 'N';
   if (o->op == SHUNT_SPMM) {
     p.spmm = (struct shunt_spmm){.a = sparse,
-                                 .b = make_dense(m->cols, width, layout[0], in),
-                                 .c = make_dense(m->rows, width, layout[1], out),
+                                 .b = make_dense(turned ? m->rows : m->cols, width, layout[0], in),
+                                 .c = make_dense(turned ? m->cols : m->rows, width, layout[1], out),
                                  .alpha = {.host = 1},
                                  .beta = {.host = 0},
                                  .compute = compute};
     p.spmm.a.value_type = in;
+    p.op_a = o->op_a;
   } else {
     p.sddmm = (struct shunt_sddmm){.a = make_dense(m->rows, width, layout[0], in),
                                    .b = make_dense(width, m->cols, layout[1], in),
@@ -66,15 +68,22 @@ static void settle_layout(struct shunt_dense *d)
   if (d->col_stride == 1 && d->rows == 1 && d->row_stride < d->cols) d->row_stride = d->cols;
 }
 
+/* What op(A) is of spmm.a, which stands by rows. */
+static char operation_by_rows(const struct shunt_problem *p)
+{
+  if (!shunt_problem_transposed(p)) return 'N';
+  return p->op_a == 'H' ? 'H' : 'T';
+}
+
 void bench_finish_case(struct bench_case *c, const struct shunt_matrix *m, int v)
 {
   struct shunt_problem *p = &c->problem;
   struct shunt_csr *a = p->op == SHUNT_SPMM ? &p->spmm.a : &p->sddmm.c;
   c->pattern = m;
   c->v = v;
-  /* A coo problem differs in its row indices only; a csc one, transposed, in nothing. */
+  /* A coo problem differs in its row indices only; a csc one is that of the transpose in csr. */
+  if (p->op == SHUNT_SPMM) p->op_a = operation_by_rows(p);
   if (p->format != SHUNT_BSR) p->format = SHUNT_CSR;
-  if (p->op == SHUNT_SPMM) p->op_a = 'N';
   a->nnz = m->nnz;
   settle_layout(p->op == SHUNT_SPMM ? &p->spmm.b : &p->sddmm.a);
   settle_layout(p->op == SHUNT_SPMM ? &p->spmm.c : &p->sddmm.b);

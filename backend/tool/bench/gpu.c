@@ -88,6 +88,7 @@ static void cuda_close(void)
 static void drop_case(struct gpu_case *g)
 {
   for (int i = 0; i < BENCH_ARRAYS; i++) cudaFree(g->array[i]);
+  for (int i = 0; i < BENCH_ARRAYS; i++) cudaFree(g->turned[i]);
   cudaFree(g->before);
   cudaFree(g->scalars);
   cudaFree(g->workspace);
@@ -118,6 +119,18 @@ static bool place_scalars(struct gpu_case *g)
   return true;
 }
 
+/* op(A) for the check, where A is transposed; after g->checked is bound. */
+static bool place_turned(struct gpu_case *g, const struct bench_operands *host)
+{
+  struct bench_operands o;
+  bool good = bench_turn(g->c, host->array[BENCH_VALUES], &o);
+  for (int i = 0; i < BENCH_ARRAYS && good; i++)
+    if (o.array[i]) good = upload(&g->turned[i], o.array[i], o.bytes[i]);
+  g->checked = bench_bind_turned(&g->checked, g->turned);
+  bench_operands_free(&o);
+  return good;
+}
+
 static bool make_case(struct gpu_case *g, const struct bench_case *c, uint64_t seed)
 {
   struct bench_operands o;
@@ -133,6 +146,7 @@ static bool make_case(struct gpu_case *g, const struct bench_case *c, uint64_t s
   g->p = g->checked = bench_bind(c, g->array);
   g->result = g->array[result];
   g->result_bytes = o.bytes[result];
+  good = good && place_turned(g, &o);
   bench_operands_free(&o);
   good = good && place_scalars(g) &&
          cudaMalloc((void **)&g->expected, sizeof *g->expected) == cudaSuccess &&
@@ -228,36 +242,54 @@ static void drop_workspace(struct gpu_case *g)
   g->workspace_bytes = 0;
 }
 
+struct shunt_way {
+  const char *name;
+  bool (*prepare)(struct gpu_case *g, struct bench_way *w);
+  gpu_enqueue enqueue;
+};
+
+static bool measure_one(struct gpu_case *g, struct bench_case *c, const struct shunt_way *way,
+                        const struct bench_options *o)
+{
+  bool alive = true;
+  if (!is_wanted(way->name, o)) return true;
+  struct bench_way *w = bench_add_way(c, way->name, true);
+  bench_progress(0, 0, c, way->name);
+  if (way->prepare(g, w)) alive = measure_way(g, w, way->enqueue, true, o->quick);
+  drop_workspace(g);
+  return alive;
+}
+
+/* Where op(A) is the transpose of what is stored. */
+static bool measure_transposed(struct gpu_case *g, struct bench_case *c,
+                               const struct bench_options *o)
+{
+  static const struct shunt_way csr = {"csr", gpu_prepare_transposed, gpu_transposed};
+  static const struct shunt_way routed = {"routed", gpu_prepare_routed, gpu_routed};
+  return measure_one(g, c, &csr, o) && measure_one(g, c, &routed, o);
+}
+
 static bool measure_shunt(struct gpu_case *g, struct bench_case *c, const struct bench_options *o)
 {
-  static const struct {
-    const char *name;
-    bool (*prepare)(struct gpu_case *g, struct bench_way *w);
-    gpu_enqueue enqueue;
-  } way[] = {{"csr", gpu_prepare_csr, gpu_csr},
-             {"vector", gpu_prepare_vector, gpu_vector},
-             {"bundle", gpu_prepare_bundle, gpu_bundle},
-             {"bsr", gpu_prepare_bsr, gpu_bsr},
-             {"vector-packed", gpu_prepare_packed, gpu_packed},
-             {"vector-ordered", gpu_prepare_clustered, gpu_packed},
-             {"tile-aligned-24", gpu_prepare_tile_aligned_24, gpu_tile},
-             {"tile-24", gpu_prepare_tile_24, gpu_tile},
-             {"tile-aligned", gpu_prepare_tile_aligned, gpu_tile},
-             {"tile", gpu_prepare_tile, gpu_tile},
-             {"sparse24", gpu_prepare_sparse24, gpu_sparse24},
-             {"srbcrs", gpu_prepare_srbcrs, gpu_srbcrs},
-             {"dcsr-b", gpu_prepare_dcsr_b, gpu_dcsr_b},
-             {"dcsr-online", gpu_prepare_dcsr_online, gpu_dcsr_online},
-             {"dcsr-c", gpu_prepare_dcsr_c, gpu_dcsr_c},
-             {"routed", gpu_prepare_routed, gpu_routed}};
+  static const struct shunt_way way[] = {{"csr", gpu_prepare_csr, gpu_csr},
+                                         {"vector", gpu_prepare_vector, gpu_vector},
+                                         {"bundle", gpu_prepare_bundle, gpu_bundle},
+                                         {"bsr", gpu_prepare_bsr, gpu_bsr},
+                                         {"vector-packed", gpu_prepare_packed, gpu_packed},
+                                         {"vector-ordered", gpu_prepare_clustered, gpu_packed},
+                                         {"tile-aligned-24", gpu_prepare_tile_aligned_24, gpu_tile},
+                                         {"tile-24", gpu_prepare_tile_24, gpu_tile},
+                                         {"tile-aligned", gpu_prepare_tile_aligned, gpu_tile},
+                                         {"tile", gpu_prepare_tile, gpu_tile},
+                                         {"sparse24", gpu_prepare_sparse24, gpu_sparse24},
+                                         {"srbcrs", gpu_prepare_srbcrs, gpu_srbcrs},
+                                         {"dcsr-b", gpu_prepare_dcsr_b, gpu_dcsr_b},
+                                         {"dcsr-online", gpu_prepare_dcsr_online, gpu_dcsr_online},
+                                         {"dcsr-c", gpu_prepare_dcsr_c, gpu_dcsr_c},
+                                         {"routed", gpu_prepare_routed, gpu_routed}};
   bool alive = true;
-  for (size_t i = 0; i < sizeof way / sizeof *way && alive; i++) {
-    if (!is_wanted(way[i].name, o)) continue;
-    struct bench_way *w = bench_add_way(c, way[i].name, true);
-    bench_progress(0, 0, c, way[i].name);
-    if (way[i].prepare(g, w)) alive = measure_way(g, w, way[i].enqueue, true, o->quick);
-    drop_workspace(g);
-  }
+  for (size_t i = 0; i < sizeof way / sizeof *way && alive; i++)
+    alive = measure_one(g, c, &way[i], o);
   return alive;
 }
 
@@ -351,9 +383,12 @@ static bool cuda_measure(struct bench_case *c, const struct bench_options *o)
   struct gpu_case g;
   if (!make_case(&g, c, o->seed)) return cudaDeviceSynchronize() == cudaSuccess;
   gpu_peers_scalars(&g);
-  c->checked_rows = shunt_problem_sparse(&c->problem)->rows;
-  bool alive = measure_shunt(&g, c, o) && measure_dense(&g, c, o) && measure_cublaslt(&g, c, o) &&
-               measure_cusparse(&g, c, o) && measure_blocked_ell(&g, c, o);
+  c->checked_rows = shunt_problem_sparse(&g.checked)->rows;
+  bool alive = shunt_problem_transposed(&g.p)
+                   ? measure_transposed(&g, c, o) && measure_cusparse(&g, c, o)
+                   : measure_shunt(&g, c, o) && measure_dense(&g, c, o) &&
+                         measure_cublaslt(&g, c, o) && measure_cusparse(&g, c, o) &&
+                         measure_blocked_ell(&g, c, o);
   drop_case(&g);
   if (!alive) tool_say("%s: the device failed; nothing more can be timed", c->word);
   return alive;

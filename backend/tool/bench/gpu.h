@@ -35,7 +35,8 @@ struct gpu_case {
   struct gpu *gpu;
   const struct bench_case *c;
   struct shunt_problem p;       /* over device arrays; scalars as the case wants them */
-  struct shunt_problem checked; /* the same with host scalars */
+  struct shunt_problem checked; /* the same with host scalars, and op(A) by rows, */
+  void *turned[BENCH_ARRAYS];   /* whose arrays are these where A is transposed */
   void *array[BENCH_ARRAYS];
   void *result, *before; /* the result's array; its content before any call */
   size_t result_bytes;
@@ -57,6 +58,7 @@ struct gpu_case {
   struct shunt_dcsr_sums sums;  /* of dcsr */
   struct shunt_csr columns;     /* A in CSC, as the CSR of its transpose */
   struct shunt_problem blocked; /* p in blocks */
+  uint32_t longest;             /* row of op(A) where A is transposed */
 };
 
 typedef shunt_status (*gpu_enqueue)(struct gpu_case *g, cudaStream_t stream);
@@ -117,6 +119,12 @@ bool gpu_place_blocks(struct gpu_case *g, struct bench_way *w);
 
 /* As those of gpu_formats.c; w->conversion_us is set.  Enqueued by gpu_packed. */
 bool gpu_prepare_clustered(struct gpu_case *g, struct bench_way *w);
+
+/* ---- gpu_transposed.c ---------------------------------------------------- */
+
+/* As those of gpu_formats.c; w->conversion_us is set. */
+bool gpu_prepare_transposed(struct gpu_case *g, struct bench_way *w);
+shunt_status gpu_transposed(struct gpu_case *g, cudaStream_t stream);
 
 /* ---- gpu_dcsr.c ------------------------------------------------------- */
 

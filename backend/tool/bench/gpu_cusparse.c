@@ -124,6 +124,15 @@ static bool describe_ell(struct gpu_case *g, const struct ell *e, const struct s
 /* ---- the calls ---------------------------------------------------------------------- */
 
 static const cusparseOperation_t N = CUSPARSE_OPERATION_NON_TRANSPOSE;
+static cusparseOperation_t operation_of(const struct shunt_problem *p)
+{
+  switch (p->op_a) {
+  case 'T': return CUSPARSE_OPERATION_TRANSPOSE;
+  case 'H': return CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
+  default: return N;
+  }
+}
+
 static const cusparseSpMMAlg_t algorithms[] = {CUSPARSE_SPMM_ALG_DEFAULT, CUSPARSE_SPMM_CSR_ALG1,
                                                CUSPARSE_SPMM_CSR_ALG2, CUSPARSE_SPMM_CSR_ALG3};
 
@@ -138,12 +147,13 @@ static cusparseStatus_t call(struct gpu_case *g, enum step step, size_t *bytes)
   gpu_find_scalars(g, &s);
   if (g->p.op == SHUNT_SPMM) {
     cusparseSpMMAlg_t alg = algorithms[p->algorithm];
+    const cusparseOperation_t op = operation_of(&g->p);
     if (step == SIZE)
-      return p->sparse.cusparseSpMM_bufferSize(p->sparse_handle, N, N, s.at[0], p->matrix, p->first,
-                                               s.at[1], p->second, compute, alg, bytes);
+      return p->sparse.cusparseSpMM_bufferSize(p->sparse_handle, op, N, s.at[0], p->matrix,
+                                               p->first, s.at[1], p->second, compute, alg, bytes);
     __typeof__(&cusparseSpMM) run =
         step == PREPROCESS ? p->sparse.cusparseSpMM_preprocess : p->sparse.cusparseSpMM;
-    return run(p->sparse_handle, N, N, s.at[0], p->matrix, p->first, s.at[1], p->second, compute,
+    return run(p->sparse_handle, op, N, s.at[0], p->matrix, p->first, s.at[1], p->second, compute,
                alg, p->buffer);
   }
   cusparseSDDMMAlg_t alg = CUSPARSE_SDDMM_ALG_DEFAULT;

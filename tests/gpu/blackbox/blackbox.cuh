@@ -7,7 +7,8 @@
 //                                            c: rows x n, b: n x cols
 //
 // References are sums in float64, one thread an output, straight from the
-// caller's arrays at that point of the stream.
+// caller's arrays at that point of the stream.  They are complex; of real types all
+// imaginary parts are 0.
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -44,9 +45,10 @@ struct Problem {
   Dense b, c;
   cudaDataType compute;
   int device_scalars;
-  double alpha, beta; // when on the host
-  void *scalars;      // device: alpha, beta in the compute type
-  const void *before; // device: bytes of the output before the call
+  double alpha, beta;                     // when on the host
+  void *scalars;                          // device: alpha, beta in the compute type
+  const void *before;                     // device: bytes of the output before the call
+  double alpha_imaginary, beta_imaginary; // of complex types; 0 where the real part is
 };
 
 // What one check found; `claimed` guards the first finding.
@@ -62,19 +64,48 @@ __device__ inline uint64_t mix(uint64_t z)
   return splitmix64(&z);
 }
 
-__device__ inline double get(const void *p, int64_t i, cudaDataType t)
+struct Number {
+  double re, im;
+};
+__device__ inline Number operator+(Number x, Number y)
+{
+  return {x.re + y.re, x.im + y.im};
+}
+__device__ inline Number operator*(Number x, Number y)
+{
+  if (x.im == 0 && y.im == 0) return {x.re * y.re, 0}; // 0 x Inf is none of a real product's terms
+  return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
+__device__ inline double absolute(Number x)
+{
+  return x.im == 0 ? fabs(x.re) : hypot(x.re, x.im);
+}
+__device__ inline bool is_finite(Number x)
+{
+  return isfinite(x.re) && isfinite(x.im);
+}
+
+__host__ __device__ inline bool is_complex(cudaDataType t)
+{
+  return t == CUDA_C_32F || t == CUDA_C_64F;
+}
+
+__device__ inline Number get(const void *p, int64_t i, cudaDataType t)
 {
   switch (t) {
-  case CUDA_R_16F: return __half2float(((const __half *)p)[i]);
-  case CUDA_R_16BF: return __bfloat162float(((const __nv_bfloat16 *)p)[i]);
-  case CUDA_R_64F: return ((const double *)p)[i];
-  case CUDA_R_8I: return ((const int8_t *)p)[i];
-  case CUDA_R_32I: return ((const int32_t *)p)[i];
-  default: return ((const float *)p)[i];
+  case CUDA_R_16F: return {__half2float(((const __half *)p)[i]), 0};
+  case CUDA_R_16BF: return {__bfloat162float(((const __nv_bfloat16 *)p)[i]), 0};
+  case CUDA_R_64F: return {((const double *)p)[i], 0};
+  case CUDA_R_8I: return {(double)((const int8_t *)p)[i], 0};
+  case CUDA_R_32I: return {(double)((const int32_t *)p)[i], 0};
+  case CUDA_C_32F: return {((const float *)p)[2 * i], ((const float *)p)[2 * i + 1]};
+  case CUDA_C_64F: return {((const double *)p)[2 * i], ((const double *)p)[2 * i + 1]};
+  default: return {((const float *)p)[i], 0};
   }
 }
 
-__device__ inline void put(void *p, int64_t i, cudaDataType t, double v)
+// `imaginary` is for complex types only.
+__device__ inline void put(void *p, int64_t i, cudaDataType t, double v, double imaginary = 0)
 {
   switch (t) {
   case CUDA_R_16F: ((__half *)p)[i] = __float2half_rn((float)v); break;
@@ -82,6 +113,8 @@ __device__ inline void put(void *p, int64_t i, cudaDataType t, double v)
   case CUDA_R_64F: ((double *)p)[i] = v; break;
   case CUDA_R_8I: ((int8_t *)p)[i] = (int8_t)(v * 16); break;
   case CUDA_R_32I: ((int32_t *)p)[i] = (int32_t)(v * 16); break;
+  case CUDA_C_32F: ((float2 *)p)[i] = make_float2((float)v, (float)imaginary); break;
+  case CUDA_C_64F: ((double2 *)p)[i] = make_double2(v, imaginary); break;
   default: ((float *)p)[i] = (float)v; break;
   }
 }
@@ -107,14 +140,15 @@ __global__ void fill_kernel(void *p, int64_t n, cudaDataType t, uint64_t seed, i
   for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n;
        i += (int64_t)gridDim.x * blockDim.x) {
     uint64_t h = mix(seed * 0x2545f4914f6cdd1dull + (uint64_t)i);
-    double v = (double)(h >> 11) * 0x1p-52 - 1;
-    put(p, i, t, kind == FILL_SOME_ZERO && (h & 3) == 0 ? 0 : v);
+    double v = (double)(h >> 11) * 0x1p-52 - 1, imaginary = (double)(mix(h) >> 11) * 0x1p-52 - 1;
+    if (kind == FILL_SOME_ZERO && (h & 3) == 0) v = imaginary = 0;
+    put(p, i, t, v, imaginary);
   }
 }
 
-__global__ void put_kernel(void *p, int64_t i, cudaDataType t, double v)
+__global__ void put_kernel(void *p, int64_t i, cudaDataType t, double v, double imaginary)
 {
-  put(p, i, t, v);
+  put(p, i, t, v, imaginary);
 }
 
 enum { PATTERN_PLAIN = 0, PATTERN_REVERSED = 1, PATTERN_REPEATED = 2 };
@@ -161,41 +195,48 @@ __global__ void move_entry_kernel(Csr a, int64_t row, int64_t q, uint64_t salt)
 }
 
 // ---- checks ------------------------------------------------------------------
-__device__ inline void compare(Outcome *o, int64_t i, int64_t j, double got, double want,
-                               double strict, double loose)
+// Is got within `limit` of want?  A real result that is not finite has to be the same one.  Which
+// part of a complex product becomes NaN, and which Inf, depends on the order of its four terms: one
+// that is not finite has to be one that is not.
+__device__ inline bool is_close(Number got, Number want, double limit, bool complex)
 {
-  bool bad_strict, bad_loose;
-  if (isfinite(want)) {
-    double error = fabs(got - want);
-    bad_strict = !(error <= strict);
-    bad_loose = !(error <= loose);
-  } else {
-    bad_strict = bad_loose = isnan(want) ? !isnan(got) : got != want;
-  }
-  if (!bad_strict) return;
+  if (is_finite(want)) return fabs(got.re - want.re) <= limit && fabs(got.im - want.im) <= limit;
+  if (complex) return !is_finite(got);
+  return isnan(want.re) ? isnan(got.re) : got.re == want.re;
+}
+
+// The first finding is told by real parts.
+__device__ inline void compare(Outcome *o, int64_t i, int64_t j, Number got, Number want,
+                               double strict, double loose, cudaDataType t)
+{
+  if (is_close(got, want, strict, is_complex(t))) return;
   atomicAdd(&o->strict, 1u);
-  if (bad_loose) atomicAdd(&o->loose, 1u);
+  if (!is_close(got, want, loose, is_complex(t))) atomicAdd(&o->loose, 1u);
   if (atomicCAS(&o->claimed, 0u, 1u) == 0u) {
     o->i = i;
     o->j = j;
-    o->got = got;
-    o->want = want;
+    o->got = got.re;
+    o->want = want.re;
     o->limit = strict;
   }
 }
 
-// One rounding to t of a sum accumulated in the compute type; see type_tolerance.
-__device__ inline void limits(cudaDataType t, cudaDataType compute, double scale, double want,
+// One rounding to t of a sum accumulated in the compute type; see type_tolerance.  scale: the sum of
+// the terms' absolute values, which bounds both parts of a complex sum; each has twice the terms.
+__device__ inline void limits(cudaDataType t, cudaDataType compute, double scale, Number want,
                               double terms, double *strict, double *loose)
 {
-  double acc = compute == CUDA_R_64F ? 0x1p-53 : compute == CUDA_R_32I ? 0 : 0x1p-24;
-  double out = t == CUDA_R_16F    ? 0x1p-11
-               : t == CUDA_R_16BF ? 0x1p-8
-               : t == CUDA_R_32F  ? 0x1p-24
-               : t == CUDA_R_64F  ? 0x1p-53
-                                  : 0;
+  double acc = compute == CUDA_R_64F || compute == CUDA_C_64F ? 0x1p-53
+               : compute == CUDA_R_32I                        ? 0
+                                                              : 0x1p-24;
+  double out = t == CUDA_R_16F                      ? 0x1p-11
+               : t == CUDA_R_16BF                   ? 0x1p-8
+               : t == CUDA_R_32F || t == CUDA_C_32F ? 0x1p-24
+               : t == CUDA_R_64F || t == CUDA_C_64F ? 0x1p-53
+                                                    : 0;
   double tiny = t == CUDA_R_16F ? 0x1p-25 : 0;
-  *strict = out * fabs(want) * 1.01 + tiny + acc * scale * (4 + 2 * sqrt(terms));
+  if (is_complex(t)) terms *= 2;
+  *strict = out * absolute(want) * 1.01 + tiny + acc * scale * (4 + 2 * sqrt(terms));
   // What cuSPARSE itself shows where it rounds partial sums to the type of C.
   *loose = *strict + 16 * out * scale;
 }
@@ -207,10 +248,27 @@ __device__ inline bool same_bytes(const void *a, const void *b, int64_t i, int s
   return true;
 }
 
-__device__ inline void read_scalars(const Problem &p, double *alpha, double *beta)
+__device__ inline void read_scalars(const Problem &p, Number *alpha, Number *beta)
 {
-  *alpha = p.device_scalars ? get(p.scalars, 0, p.compute) : p.alpha;
-  *beta = p.device_scalars ? get(p.scalars, 1, p.compute) : p.beta;
+  *alpha = p.device_scalars ? get(p.scalars, 0, p.compute) : Number{p.alpha, p.alpha_imaginary};
+  *beta = p.device_scalars ? get(p.scalars, 1, p.compute) : Number{p.beta, p.beta_imaginary};
+}
+
+// Element t of the output, (i, j), is alpha sum + beta (its old content); scale: the sum of
+// `terms` absolute values.
+__device__ inline void check_element(const Problem &p, int64_t t, int64_t i, int64_t j, Number sum,
+                                     double scale, double terms, Outcome *o)
+{
+  const void *values = p.sddmm ? p.a.values : p.c.values;
+  const cudaDataType type = p.sddmm ? p.a.type : p.c.type;
+  Number alpha, beta;
+  double strict, loose;
+  read_scalars(p, &alpha, &beta);
+  const Number old = absolute(beta) == 0 ? Number{0, 0} : beta * get(p.before, t, type);
+  const Number want = alpha * sum + old;
+  limits(type, p.compute, absolute(alpha) * scale + absolute(old), want, terms + 1, &strict,
+         &loose);
+  compare(o, i, j, get(values, t, type), want, strict, loose, type);
 }
 
 // Whether the t-th stored element of c is one of its own, (i, j); padding must not have changed.
@@ -229,33 +287,27 @@ __device__ inline bool is_inside(const Problem &p, int64_t t, int size, int64_t 
 __global__ void check_spmm_kernel(Problem p, int size, Outcome *o)
 {
   int64_t stored = p.c.ld * (p.c.column_order ? p.c.cols : p.c.rows);
-  double alpha, beta;
-  read_scalars(p, &alpha, &beta);
   for (int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; t < stored;
        t += (int64_t)gridDim.x * blockDim.x) {
     int64_t i, j;
     if (!is_inside(p, t, size, &i, &j, o)) continue;
     int64_t q = index_at(p.a.offsets, i, p.a.wide) - p.a.base;
     int64_t end = index_at(p.a.offsets, i + 1, p.a.wide) - p.a.base;
-    double sum = 0, scale = 0, terms = (double)(end - q) + 1;
+    Number sum = {0, 0};
+    double scale = 0, terms = (double)(end - q);
     for (; q < end; q++) {
       int64_t l = index_at(p.a.columns, q, p.a.wide) - p.a.base;
-      double v = get(p.a.values, q, p.a.type) * get(p.b.values, p.b.at(l, j), p.b.type);
-      sum += v;
-      scale += fabs(v);
+      Number v = get(p.a.values, q, p.a.type) * get(p.b.values, p.b.at(l, j), p.b.type);
+      sum = sum + v;
+      scale += absolute(v);
     }
-    double old = beta == 0 ? 0 : beta * get(p.before, t, p.c.type);
-    double want = alpha * sum + old, strict, loose;
-    limits(p.c.type, p.compute, fabs(alpha) * scale + fabs(old), want, terms, &strict, &loose);
-    compare(o, i, j, get(p.c.values, t, p.c.type), want, strict, loose);
+    check_element(p, t, i, j, sum, scale, terms, o);
   }
 }
 
 // One thread per entry of a.
 __global__ void check_sddmm_kernel(Problem p, Outcome *o)
 {
-  double alpha, beta;
-  read_scalars(p, &alpha, &beta);
   for (int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; q < p.a.nnz;
        q += (int64_t)gridDim.x * blockDim.x) {
     int64_t lo = 0, hi = p.a.rows; // the row i with offsets[i] <= q < offsets[i + 1]
@@ -267,17 +319,14 @@ __global__ void check_sddmm_kernel(Problem p, Outcome *o)
         hi = mid;
     }
     int64_t j = index_at(p.a.columns, q, p.a.wide) - p.a.base;
-    double sum = 0, scale = 0;
+    Number sum = {0, 0};
+    double scale = 0;
     for (int64_t l = 0; l < p.c.cols; l++) {
-      double v = get(p.c.values, p.c.at(lo, l), p.c.type) * get(p.b.values, p.b.at(l, j), p.b.type);
-      sum += v;
-      scale += fabs(v);
+      Number v = get(p.c.values, p.c.at(lo, l), p.c.type) * get(p.b.values, p.b.at(l, j), p.b.type);
+      sum = sum + v;
+      scale += absolute(v);
     }
-    double old = beta == 0 ? 0 : beta * get(p.before, q, p.a.type);
-    double want = alpha * sum + old, strict, loose;
-    limits(p.a.type, p.compute, fabs(alpha) * scale + fabs(old), want, (double)p.c.cols + 1,
-           &strict, &loose);
-    compare(o, lo, j, get(p.a.values, q, p.a.type), want, strict, loose);
+    check_element(p, q, lo, j, sum, scale, (double)p.c.cols, o);
   }
 }
 

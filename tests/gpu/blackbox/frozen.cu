@@ -121,7 +121,8 @@ void test_nonfinite(Lab &lab, Operands &o)
 {
   int wrong = 0;
   for (double odd : {(double)NAN, (double)INFINITY}) {
-    put_kernel<<<1, 1, 0, lab.stream>>>(o.p.b.values, o.p.b.at(o.p.b.rows / 2, 3), o.p.b.type, odd);
+    put_kernel<<<1, 1, 0, lab.stream>>>(o.p.b.values, o.p.b.at(o.p.b.rows / 2, 3), o.p.b.type, odd,
+                                        0);
     wrong += count_wrong(lab, o, 3);
     fill(o.p.b.values, o.p.b.stored(), o.p.b.type, lab.seed++, FILL_RANDOM, lab.stream);
   }

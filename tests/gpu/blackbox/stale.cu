@@ -1,7 +1,7 @@
 // stale.cu: no result is ever computed from what a matrix used to hold.
 //
 //   stale [STEPS [SEED]] [--strict] [--spmm] [--pruned] [--single] [--shuffled] [--wide]
-//         [--integers] [--turned] [--verbose] [--threads N]
+//         [--integers] [--turned] [--complex] [--verbose] [--threads N]
 //
 // A program that behaves as badly as cuSPARSE allows.  Six matrices live in nine
 // blocks of device memory; every step picks one, changes something about it (one
@@ -37,6 +37,8 @@
 //
 // With --turned all products are SpMM, most transposed and in f32 or f64.
 //
+// With --complex most matrices are complex, some of them multiplied by their conjugate transpose.
+//
 // Some matrices are described as CSC, or multiplied transposed, or both: p.a is always
 // what is stored, by rows, and `transposed` says that the product is with its transpose.
 // Some products come in strided batches, which share one array of row offsets.
@@ -55,10 +57,8 @@
 #include "tests/gpu/blackbox/stale_matrices.cuh"
 
 // ---- calls ---------------------------------------------------------------------------
-struct Scalars { // host copies in both types, and where a call finds its own
-  float f[2];
-  double d[2];
-  int32_t i[2];
+struct Scalars { // host copies in the compute type, and where a call finds its own
+  alignas(16) char host[2 * 16], one[16];
   const void *alpha, *beta;
   const void *ask; // alpha of bufferSize and preprocess
 };
@@ -74,33 +74,31 @@ static void draw_scalars(Problem &p, bool nonfinite, cudaStream_t s)
   const double unit = whole ? 4 : 1, stored = whole ? 1.0 / 16 : 1;
   p.alpha = alphas[below(zero ? 7 : 6)] * unit;
   p.beta = betas[below(5)] * unit;
-  put_kernel<<<1, 1, 0, s>>>(p.scalars, 0, p.compute, p.alpha * stored);
-  put_kernel<<<1, 1, 0, s>>>(p.scalars, 1, p.compute, p.beta * stored);
+  const bool imaginary = is_complex(p.compute) && chance(0.7);
+  p.alpha_imaginary = imaginary ? p.alpha / 2 : 0;
+  p.beta_imaginary = imaginary ? p.beta * 1.5 : 0;
+  put_kernel<<<1, 1, 0, s>>>(p.scalars, 0, p.compute, p.alpha * stored, p.alpha_imaginary);
+  put_kernel<<<1, 1, 0, s>>>(p.scalars, 1, p.compute, p.beta * stored, p.beta_imaginary);
   CUDA_OK(cudaGetLastError());
+}
+
+// Element i of a type, its imaginary part behind it.
+static void store_scalar(char *to, int i, cudaDataType t, double re, double imaginary)
+{
+  if (!is_complex(t)) return type_store(to, i, t, re);
+  type_store(to, 2 * i, t, re);
+  type_store(to, 2 * i + 1, t, imaginary);
 }
 
 static void point_scalars(const Problem &p, Scalars *v)
 {
-  static const double one_double = 1;
-  static const float one_float = 1;
-  static const int32_t one_int = 1;
-  bool d = p.compute == CUDA_R_64F, whole = p.compute == CUDA_R_32I;
-  v->f[0] = (float)p.alpha;
-  v->f[1] = (float)p.beta;
-  v->d[0] = p.alpha;
-  v->d[1] = p.beta;
-  v->i[0] = (int32_t)p.alpha;
-  v->i[1] = (int32_t)p.beta;
-  if (p.device_scalars) {
-    v->alpha = p.scalars;
-    v->beta = (const char *)p.scalars + (d ? 8 : 4);
-  } else {
-    v->alpha = d ? (const void *)&v->d[0] : whole ? (const void *)&v->i[0] : &v->f[0];
-    v->beta = d ? (const void *)&v->d[1] : whole ? (const void *)&v->i[1] : &v->f[1];
-  }
-  v->ask = v->alpha;
-  if (!p.device_scalars && p.alpha == 0)
-    v->ask = d ? (const void *)&one_double : whole ? (const void *)&one_int : &one_float;
+  const size_t size = type_size(p.compute);
+  store_scalar(v->host, 0, p.compute, p.alpha, p.alpha_imaginary);
+  store_scalar(v->host, 1, p.compute, p.beta, p.beta_imaginary);
+  store_scalar(v->one, 0, p.compute, 1, 0);
+  v->alpha = p.device_scalars ? p.scalars : v->host;
+  v->beta = (const char *)v->alpha + size;
+  v->ask = !p.device_scalars && p.alpha == 0 ? v->one : v->alpha;
 }
 
 // Old content of the output: poison where beta is 0, numbers where it counts.
@@ -129,9 +127,8 @@ static cusparseStatus_t buffer_size(Slot &m, cusparseHandle_t h, const Scalars &
     return cusparseSDDMM_bufferSize(h, operation(m.flip_c), operation(m.flip_b), v.ask, m.c, m.b,
                                     v.beta, m.sparse, m.p.compute, CUSPARSE_SDDMM_ALG_DEFAULT,
                                     bytes);
-  return cusparseSpMM_bufferSize(h, operation(m.form.op_a()), operation(m.flip_b), v.ask, m.sparse,
-                                 m.b, v.beta, m.c, m.p.compute, (cusparseSpMMAlg_t)m.algorithm,
-                                 bytes);
+  return cusparseSpMM_bufferSize(h, m.form.op_a(), operation(m.flip_b), v.ask, m.sparse, m.b,
+                                 v.beta, m.c, m.p.compute, (cusparseSpMMAlg_t)m.algorithm, bytes);
 }
 
 static cusparseStatus_t preprocess(Slot &m, cusparseHandle_t h, const Scalars &v, void *buffer)
@@ -140,9 +137,8 @@ static cusparseStatus_t preprocess(Slot &m, cusparseHandle_t h, const Scalars &v
     return cusparseSDDMM_preprocess(h, operation(m.flip_c), operation(m.flip_b), v.ask, m.c, m.b,
                                     v.beta, m.sparse, m.p.compute, CUSPARSE_SDDMM_ALG_DEFAULT,
                                     buffer);
-  return cusparseSpMM_preprocess(h, operation(m.form.op_a()), operation(m.flip_b), v.ask, m.sparse,
-                                 m.b, v.beta, m.c, m.p.compute, (cusparseSpMMAlg_t)m.algorithm,
-                                 buffer);
+  return cusparseSpMM_preprocess(h, m.form.op_a(), operation(m.flip_b), v.ask, m.sparse, m.b,
+                                 v.beta, m.c, m.p.compute, (cusparseSpMMAlg_t)m.algorithm, buffer);
 }
 
 static cusparseStatus_t multiply(Slot &m, cusparseHandle_t h, const Scalars &v, void *buffer)
@@ -150,13 +146,14 @@ static cusparseStatus_t multiply(Slot &m, cusparseHandle_t h, const Scalars &v, 
   if (m.p.sddmm)
     return cusparseSDDMM(h, operation(m.flip_c), operation(m.flip_b), v.alpha, m.c, m.b, v.beta,
                          m.sparse, m.p.compute, CUSPARSE_SDDMM_ALG_DEFAULT, buffer);
-  return cusparseSpMM(h, operation(m.form.op_a()), operation(m.flip_b), v.alpha, m.sparse, m.b,
-                      v.beta, m.c, m.p.compute, (cusparseSpMMAlg_t)m.algorithm, buffer);
+  return cusparseSpMM(h, m.form.op_a(), operation(m.flip_b), v.alpha, m.sparse, m.b, v.beta, m.c,
+                      m.p.compute, (cusparseSpMMAlg_t)m.algorithm, buffer);
 }
 
 static std::string group_text(const Problem &p, const Form &f, const char *mode)
 {
   const char *form = f.batches > 1  ? "batches, "
+                     : f.conjugated ? "conjugate transposed, "
                      : f.transposed ? "transposed, "
                      : f.as_csc     ? "csc, "
                                     : "";
@@ -168,18 +165,21 @@ static std::string call_text(const Slot &m, const char *mode, const char *change
   char text[400];
   const Problem &p = m.p;
   const Form &f = m.form;
-  snprintf(
-      text, sizeof text,
-      "step %lld call %d (%s; changed: %s) %s %s>%s i%d b%d %lldx%lldx%lld nnz %lld group %d "
-      "kind %d %c%c ld %lld/%lld flip %d%d alg %d alpha %g beta %g%s%s block %d%s%s batches %d "
-      "entries %lld",
-      (long long)step, repeat, mode, changed, p.sddmm ? "sddmm" : "spmm", type_text(p.a.type),
-      type_text(p.c.type), p.a.wide ? 64 : 32, p.a.base, (long long)p.a.rows, (long long)p.a.cols,
-      (long long)(p.sddmm ? p.b.rows : p.b.cols), (long long)p.a.nnz, m.group, m.kind,
-      p.b.column_order ? 'c' : 'r', p.c.column_order ? 'c' : 'r', (long long)p.b.ld,
-      (long long)p.c.ld, m.flip_b, m.flip_c, m.algorithm, p.alpha, p.beta,
-      p.device_scalars ? " (device)" : "", m.nonfinite ? " nonfinite" : "", m.block,
-      f.as_csc ? " csc" : "", f.transposed ? " transposed" : "", f.batches, (long long)f.entries);
+  snprintf(text, sizeof text,
+           "step %lld call %d (%s; changed: %s) %s %s>%s i%d b%d %lldx%lldx%lld nnz %lld group %d "
+           "kind %d %c%c ld %lld/%lld flip %d%d alg %d alpha %g,%g beta %g,%g%s%s block %d%s%s "
+           "batches %d entries %lld",
+           (long long)step, repeat, mode, changed, p.sddmm ? "sddmm" : "spmm", type_text(p.a.type),
+           type_text(p.c.type), p.a.wide ? 64 : 32, p.a.base, (long long)p.a.rows,
+           (long long)p.a.cols, (long long)(p.sddmm ? p.b.rows : p.b.cols), (long long)p.a.nnz,
+           m.group, m.kind, p.b.column_order ? 'c' : 'r', p.c.column_order ? 'c' : 'r',
+           (long long)p.b.ld, (long long)p.c.ld, m.flip_b, m.flip_c, m.algorithm, p.alpha,
+           p.alpha_imaginary, p.beta, p.beta_imaginary, p.device_scalars ? " (device)" : "",
+           m.nonfinite ? " nonfinite" : "", m.block, f.as_csc ? " csc" : "",
+           f.conjugated   ? " conjugated"
+           : f.transposed ? " transposed"
+                          : "",
+           f.batches, (long long)f.entries);
   return text;
 }
 
@@ -381,7 +381,7 @@ static void set_up()
     if (i != LEGACY) CUDA_OK(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
     SPARSE_OK(cusparseCreate(&handles[i]));
     SPARSE_OK(cusparseSetStream(handles[i], streams[i]));
-    CUDA_OK(cudaMalloc((void **)&sums[i], (2 * MAX_SIDE * MAX_N + MAX_SIDE) * sizeof(double)));
+    CUDA_OK(cudaMalloc((void **)&sums[i], (3 * MAX_SIDE * MAX_N + MAX_SIDE) * sizeof(double)));
   }
   for (Slot &m : slots) {
     CUDA_OK(cudaMalloc((void **)&m.workspace, WORKSPACE));
@@ -483,6 +483,8 @@ int main(int argc, char **argv)
       mostly_integers = true;
     else if (!strcmp(argv[i], "--turned"))
       mostly_turned = true;
+    else if (!strcmp(argv[i], "--complex"))
+      mostly_complex = true;
     else if (!strcmp(argv[i], "--verbose"))
       verbose = true;
     else if (!strcmp(argv[i], "--threads") && i + 1 < argc)

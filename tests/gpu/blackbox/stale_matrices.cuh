@@ -134,7 +134,7 @@ static void fill_dense(Slot &m, cudaStream_t s)
   if (!m.nonfinite) return;
   static const double odd[] = {NAN, INFINITY, -INFINITY};
   int64_t at = m.p.b.at(below(m.p.b.rows), below(m.p.b.cols));
-  put_kernel<<<1, 1, 0, s>>>(m.p.b.values, at, m.p.b.type, odd[below(3)]);
+  put_kernel<<<1, 1, 0, s>>>(m.p.b.values, at, m.p.b.type, odd[below(3)], 0);
   CUDA_OK(cudaGetLastError());
 }
 
@@ -186,6 +186,8 @@ static void draw_problem(Slot &m)
   p.compute = p.a.type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F;
   const bool bytes = (mostly_pruned && chance(0.25)) || (mostly_integers && chance(0.75));
   if (bytes) p.a.type = CUDA_R_8I, p.compute = chance(0.5) ? CUDA_R_32I : CUDA_R_32F;
+  const bool complex = mostly_complex && chance(0.85);
+  if (complex) p.a.type = p.compute = chance(0.5) ? CUDA_C_32F : CUDA_C_64F;
   bool half = type_size(p.a.type) == 2;
   p.a.wide = chance(0.3);
   p.a.base = chance(0.2);
@@ -194,6 +196,7 @@ static void draw_problem(Slot &m)
   m.form = Form();
   m.form.transposed = !p.sddmm && !bytes && chance(mostly_turned ? 0.85 : 0.15);
   m.form.as_csc = !p.sddmm && !bytes && chance(0.15);
+  m.form.conjugated = complex && m.form.transposed && !m.form.as_csc && chance(0.5);
   p.b.rows = p.sddmm ? n : m.form.transposed ? p.a.rows : p.a.cols;
   p.b.cols = p.sddmm ? p.a.cols : n;
   p.c.rows = m.form.transposed ? p.a.cols : p.a.rows;
@@ -248,12 +251,14 @@ static void reallocate(Block &k)
 // Values only: legal at any time, between replays and after a preprocess too.
 static const char *change_values(Slot &m, cudaStream_t s)
 {
+  double value;
   switch (below(4)) {
   case 0: return "nothing";
   case 1:
     if (m.p.a.nnz == 0) return "nothing";
-    put_kernel<<<1, 1, 0, s>>>(m.p.a.values, below(stored_values(m.p, m.form)), m.p.a.type,
-                               8 * random_uniform(&rng) - 4);
+    value = 8 * random_uniform(&rng) - 4;
+    put_kernel<<<1, 1, 0, s>>>(m.p.a.values, below(stored_values(m.p, m.form)), m.p.a.type, value,
+                               value / 2);
     CUDA_OK(cudaGetLastError());
     return "one value";
   default: fill_values(m, s); return "values";

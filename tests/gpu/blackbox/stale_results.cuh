@@ -1,6 +1,7 @@
 // stale_results.cuh: the results of stale.cu's calls, checked on the device in stream order and
 // counted here later; with the references of batched and transposed products.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -119,27 +120,32 @@ static void draw_batches(Slot &m)
   int64_t gap = chance(0.3) ? (int64_t)PAD : 0;
   f.b_stride = p.b.stored() + gap;
   f.c_stride = p.c.stored() + gap;
-  if (stored_values(p, f) <= MAX_NNZ &&
+  const size_t entry_bytes = std::max(type_size(p.a.type), sizeof(int64_t));
+  if ((size_t)stored_values(p, f) * entry_bytes <= ENTRY_BYTES &&
       (size_t)stored_b(p, f) * type_size(p.b.type) <= DENSE_BYTES &&
       (size_t)stored_c(p, f) * type_size(p.c.type) <= DENSE_BYTES)
     m.form = f;
 }
 
 // ---- references of transposed products -----------------------------------------------
-// One block a row of p.a: adds to sum and scale [c.rows][c.cols] and terms [c.rows].
-__global__ void add_transposed_kernel(Problem p, double *sum, double *scale, double *terms)
+// One block a row of p.a: adds to sum [c.rows][c.cols][2], scale [c.rows][c.cols] and terms
+// [c.rows].
+__global__ void add_transposed_kernel(Problem p, bool conjugated, double *sum, double *scale,
+                                      double *terms)
 {
   int64_t l = blockIdx.x, n = p.c.cols;
   int64_t q = index_at(p.a.offsets, l, p.a.wide) - p.a.base;
   int64_t end = index_at(p.a.offsets, l + 1, p.a.wide) - p.a.base;
   for (; q < end; q++) {
     int64_t i = index_at(p.a.columns, q, p.a.wide) - p.a.base;
-    double a = get(p.a.values, q, p.a.type);
+    Number a = get(p.a.values, q, p.a.type);
+    if (conjugated) a.im = -a.im;
     if (threadIdx.x == 0) atomicAdd(&terms[i], 1.0);
     for (int64_t j = threadIdx.x; j < n; j += blockDim.x) {
-      double v = a * get(p.b.values, p.b.at(l, j), p.b.type);
-      atomicAdd(&sum[i * n + j], v);
-      atomicAdd(&scale[i * n + j], fabs(v));
+      Number v = a * get(p.b.values, p.b.at(l, j), p.b.type);
+      atomicAdd(&sum[2 * (i * n + j)], v.re);
+      if (v.im != 0) atomicAdd(&sum[2 * (i * n + j) + 1], v.im);
+      atomicAdd(&scale[i * n + j], absolute(v));
     }
   }
 }
@@ -149,29 +155,23 @@ __global__ void check_transposed_kernel(Problem p, int size, const double *sum, 
                                         const double *terms, Outcome *o)
 {
   int64_t stored = p.c.ld * (p.c.column_order ? p.c.cols : p.c.rows);
-  double alpha, beta;
-  read_scalars(p, &alpha, &beta);
   for (int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; t < stored;
        t += (int64_t)gridDim.x * blockDim.x) {
     int64_t i, j;
     if (!is_inside(p, t, size, &i, &j, o)) continue;
     int64_t e = i * p.c.cols + j;
-    double old = beta == 0 ? 0 : beta * get(p.before, t, p.c.type);
-    double want = alpha * sum[e] + old, strict, loose;
-    limits(p.c.type, p.compute, fabs(alpha) * scale[e] + fabs(old), want, terms[i] + 1, &strict,
-           &loose);
-    compare(o, i, j, get(p.c.values, t, p.c.type), want, strict, loose);
+    check_element(p, t, i, j, {sum[2 * e], sum[2 * e + 1]}, scale[e], terms[i], o);
   }
 }
 
-static void check_transposed(const Problem &p, Outcome *o, cudaStream_t s)
+static void check_transposed(const Problem &p, const Form &f, Outcome *o, cudaStream_t s)
 {
   int lane = 0;
   while (streams[lane] != s) lane++;
   int64_t elements = p.c.rows * p.c.cols;
-  double *sum = sums[lane], *scale = sum + elements, *terms = scale + elements;
-  CUDA_OK(cudaMemsetAsync(sum, 0, (size_t)(2 * elements + p.c.rows) * sizeof(double), s));
-  add_transposed_kernel<<<(unsigned)p.a.rows, 128, 0, s>>>(p, sum, scale, terms);
+  double *sum = sums[lane], *scale = sum + 2 * elements, *terms = scale + elements;
+  CUDA_OK(cudaMemsetAsync(sum, 0, (size_t)(3 * elements + p.c.rows) * sizeof(double), s));
+  add_transposed_kernel<<<(unsigned)p.a.rows, 128, 0, s>>>(p, f.conjugated, sum, scale, terms);
   CUDA_OK(cudaGetLastError());
   check_transposed_kernel<<<blocks_for(p.c.stored()), 256, 0, s>>>(p, (int)type_size(p.c.type), sum,
                                                                    scale, terms, o);
@@ -180,6 +180,6 @@ static void check_transposed(const Problem &p, Outcome *o, cudaStream_t s)
 
 static void check_all(const Problem &p, const Form &f, Outcome *o, cudaStream_t s)
 {
-  if (f.transposed) return check_transposed(p, o, s);
+  if (f.transposed) return check_transposed(p, f, o, s);
   for (int i = 0; i < f.batches; i++) check_result(batch_of(p, f, i), o, s);
 }

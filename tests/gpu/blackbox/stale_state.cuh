@@ -25,12 +25,14 @@ enum {
   OUTCOMES = 1 << 14
 };
 static const int64_t MAX_NNZ = (int64_t)MAX_SIDE * MAX_SIDE;
+// Of a block's columns, and of its values: complex matrices have the usual sides only.
+static const size_t ENTRY_BYTES = (size_t)MAX_NNZ * 8;
 static const size_t DENSE_BYTES = (size_t)(MAX_SIDE + PAD) * (MAX_N + PAD) * 8;
 static const size_t WORKSPACE = 64u << 20;
 
 static thread_local uint64_t rng;
 static bool strict, only_spmm, mostly_pruned, mostly_single, shuffled, mostly_wide, mostly_integers,
-    mostly_turned, verbose;
+    mostly_turned, mostly_complex, verbose;
 static int threads = 1;
 
 // While a stream of any thread is being captured, none may wait for the whole device: captures hold
@@ -58,10 +60,14 @@ struct Block { // device memory that one matrix at a time lives in
 
 // How p.a is described, and how many batches there are: elements from one to the next.
 struct Form {
-  bool as_csc = false, transposed = false;
+  bool as_csc = false, transposed = false, conjugated = false; // conjugated: what is transposed
   int batches = 1;
   int64_t entries = 0, b_stride = 0, c_stride = 0;
-  bool op_a() const { return as_csc != transposed; }
+  cusparseOperation_t op_a() const
+  {
+    if (conjugated) return CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
+    return as_csc != transposed ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE;
+  }
 };
 
 struct Graph {

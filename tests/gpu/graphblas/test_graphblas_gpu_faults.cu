@@ -30,7 +30,8 @@ static void test_faults(bool accumulate, int devices)
   Product p(k, 50);
   int refused = 0, finished = 0, bad = 0, rounds = 0;
   grb_gpu_force_devices(devices);
-  for (long n = 1; n < 5000; n += sized(1, 2) * every(), rounds++) {
+  // Every other call: odd ones where C is overwritten, even ones where it is added to.
+  for (long n = 1 + accumulate; n < 5000; n += 2 * every(), rounds++) {
     grb_gpu_forget();
     p.name(1000 + n);
     uint64_t before = counts().finished_on_host;
@@ -48,8 +49,8 @@ static void test_faults(bool accumulate, int devices)
     bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
     if (seen < n) break;
   }
-  check(bad == 0 && refused > sized(20, 5) / every() && rounds < 4999 &&
-            (!accumulate || finished > sized(2, 1) / every()),
+  check(bad == 0 && refused > sized(10, 5) / every() && rounds < 4999 &&
+            (!accumulate || finished > 1 / every()),
         "%s: %d faults, accumulate %d, %d devices: %d refused, %d finished on the host, %d bad",
         mode, rounds, accumulate, devices, refused, finished, bad);
   grb_gpu_force_devices(1);

@@ -28,6 +28,7 @@ struct bench_options bench_defaults(void)
                                 .types = {0, 2}, /* f16, f32 */
                                 .type_count = 2,
                                 .layout_count = 1,
+                                .op_a = 'N',
                                 .index_type = SHUNT_I32,
                                 .v = 1,
                                 .seed = 1};

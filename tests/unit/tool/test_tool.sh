@@ -83,6 +83,10 @@ expect 2 "unknown layout" "$SHUNT" bench --layout rx random:4x4:1
 has err "rr, rc, cr, cc"
 expect 2 "unknown operation" "$SHUNT" bench --op spmv random:4x4:1
 has err "spmm, sddmm"
+expect 2 "unknown operation on A" "$SHUNT" bench --op-a X random:4x4:1
+has err "N, T, H"
+expect 2 "SDDMM of a transpose" "$SHUNT" bench --op sddmm --op-a T random:4x4:1
+has err "for spmm"
 expect 2 "unknown index type" "$SHUNT" bench --index i16 random:4x4:1
 expect 2 "unknown route" "$SHUNT" run --routes csr,fast -- true
 has err "all, none, csr, bundle, vector, sparse24, srbcrs, tile, dense, bsr"
@@ -145,7 +149,7 @@ for source in rmat:5 rmat:0:1 rmat:5:6 rmat:5:3x band:5:5:1 band:9:1:2 mesh:0x1x
   random: random:4 random:4x4 random:4x4:2 random:4x4:nan random:0x4:1 random:4x4:1:0 \
   random:4x4:1:65 random:4x4:1:2x random:2000000000x2000000000:1 spmm: spmm:csr:x sddmm:csr: \
   spmm:bsr:f16.f16.f16.f32:i32b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0 \
-  spmm:csr:f16.f16.f16.f32:i32b0:m8n8k8z8:TN:rr:ld8.8:a1b0:alg0 \
+  spmm:bsr:f16.f16.f16.f32:i32b0:m8n8k8z16:TN:rr:ld8.8:a1b0:alg0:v4 \
   spmm:csr:f16.f16.f16.f32:i32b0:m8n8k8z80:NN:rr:ld8.8:a1b0:alg0 \
   spmm:csr:f16.f16.f16.f32:i32b0:m8n8k8z8:NN:rr:ld4.8:a1b0:alg0 \
   spmm:csr:f16.f16.f16.f32:i32b0:m8n0k8z8:NN:rr:ld8.8:a1b0:alg0 \
@@ -311,11 +315,19 @@ for c in d["cases"]:
     assert len(c["ways"]) == 2 and all(w["right"] and w["us"] >= 0 for w in c["ways"]), c' 2>err
   ok $? "... JSON parses and agrees"
 fi
+expect 0 "bench transposes" "$SHUNT" bench --host --quick --op-a T -n 1,5 \
+  -t f16,bf16,f32,f64,i8 --layout rr,cc random:33x47:0.2 -o out.json
+lacks out "!"
+grep -c '"problem": "spmm:csr:[^"]*:m47n[15]k33z[0-9]*:TN:' out.json | grep -q '^20$' &&
+  [ "$(grep -o '"right": true' out.json | wc -l)" -eq 40 ]
+ok $? "... of which each is right"
 expect 0 "bench SDDMM" "$SHUNT" bench --host --quick --op sddmm -n 7 -t f16,f32,f64 --layout rc \
   --index i64 random:20x30:0.3 good.smtx
 lacks out "!"
 for problem in spmm:csr:f16.f16.f16.f32:i64b1:m40n10k30z100:NN:rr:ld12.10:a1.5b0.5:alg0 \
   spmm:coo:f32.f32.f32.f32:i32b0:m40n10k30z100:NT:cc:ld10.48:a1b0:alg0 \
+  spmm:csr:f16.f16.f16.f32:i32b1:m40n10k30z100:TN:rc:ld12.40:a1.5b0.5:alg0 \
+  spmm:csc:f64.f64.f64.f64:i64b0:m40n10k30z100:NN:rr:ld10.10:a1b0:alg0 \
   'spmm:csr:f64.f64.f64.f64:i32b0:m40n10k30z1200:NN:rc:ld10.40:a*b*:alg6' \
   spmm:bsr:f32.f32.f32.f32:i32b0:m40n10k32z320:NN:rr:ld12.10:a1b0:alg0:v8 \
   sddmm:csr:f32.f32.f32.f32:i32b0:m40n10k30z100:NT:rr:ld32.30:a-2b1:alg0; do

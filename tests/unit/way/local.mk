@@ -1,6 +1,6 @@
 # tests/unit/way: the whole way of a cuSPARSE call, on a device of the tests' own.
-WAY_TESTS = %D%/test_way %D%/test_way_calls %D%/test_way_faults %D%/test_way_memory \
-  %D%/test_way_service %D%/test_way_switches %D%/test_way_transposed
+WAY_TESTS = %D%/test_way %D%/test_way_bench %D%/test_way_calls %D%/test_way_faults \
+  %D%/test_way_memory %D%/test_way_service %D%/test_way_switches %D%/test_way_transposed
 check_PROGRAMS += $(WAY_TESTS)
 
 # What libshunt-cusparse.so is made of, but for the search for the original, and kernels' twins.
@@ -21,6 +21,10 @@ nodist_%C%_libway_la_SOURCES = $(COST_BUILT_IN)
 %C%_libway_la_LIBADD = libshunt-problem.la libshunt-host.la
 WAY_TEST_LIBS = %D%/libway.la $(ZLIB_LIBS) -lm -ldl -lrt -lpthread
 %C%_test_way_LDADD = $(WAY_TEST_LIBS)
+%C%_test_way_bench_SOURCES = %D%/test_way_bench.c backend/tool/bench/gpu_transposed.c \
+  backend/tool/bench/turned.c $(BENCH_CASE_SOURCES)
+%C%_test_way_bench_CFLAGS = $(AM_CFLAGS)
+%C%_test_way_bench_LDADD = $(WAY_TEST_LIBS)
 %C%_test_way_calls_LDADD = $(WAY_TEST_LIBS)
 %C%_test_way_faults_LDADD = $(WAY_TEST_LIBS)
 %C%_test_way_memory_LDADD = $(WAY_TEST_LIBS)

@@ -1,6 +1,7 @@
-/* csr_transpose.c: transposes of CSR.  In the trace: A a transpose, a made anew from what was
-   kept.  */
+/* csr_transpose.c: transposes of CSR.  In the trace: A a transpose; a made anew from what was
+   kept, and proved; v made anew without a proof.  */
 #include "conv/csr/csr_conv.h"
+#include "kernels/guard/fingerprint.h"
 #include "tests/unit/way/launchers/launchers.h"
 
 struct transpose {
@@ -31,8 +32,10 @@ static void refresh(const void *arguments)
 {
   const struct refresh *x = arguments;
   const struct shunt_transpose_proof *p = x->proves ? &x->proof : NULL;
+  const struct shunt_csr pattern = shunt_fp_pattern_of(&x->a);
   if (device.no_sums) return;
-  device.changes += p && (p->actual->lo != p->expected->lo || p->actual->hi != p->expected->hi);
+  const struct shunt_fingerprint now = shunt_fingerprint_csr_host(&pattern);
+  device.changes += p && (now.lo != p->expected->lo || now.hi != p->expected->hi);
   shunt_transposed_refresh_host(&x->a, x->conjugate, &x->kept, p, &x->out);
 }
 shunt_status shunt_transposed_refresh_cuda(const struct shunt_csr *a, bool conjugate,
@@ -43,5 +46,6 @@ shunt_status shunt_transposed_refresh_cuda(const struct shunt_csr *a, bool conju
 {
   const struct shunt_transpose_proof none = {0};
   (void)d;
-  return KERNEL('a', s, refresh, *a, conjugate, proof != NULL, *kept, *out, proof ? *proof : none);
+  return KERNEL(proof ? 'a' : 'v', s, refresh, *a, conjugate, proof != NULL, *kept, *out,
+                proof ? *proof : none);
 }
