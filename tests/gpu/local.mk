@@ -16,8 +16,10 @@ GPU_ARCHIVES = $(GPU_LIBS:%.la=.libs/%.a)
 
 # The kernels of `shunt bench --ablation` come with their test; the native API's engine is C.
 ABLATION_CU = $(wildcard $(srcdir)/tests/bench/ablation/*.cu)
-%D%/ablation/test_ablation %D%/ablation/test_ablation_tiles: $(ABLATION_CU)
-%D%/ablation/test_ablation %D%/ablation/test_ablation_tiles: EXTRA_OBJECTS = $(ABLATION_CU)
+%D%/ablation/test_ablation %D%/ablation/test_ablation_tiles \
+%D%/ablation/test_ablation_integers: $(ABLATION_CU)
+%D%/ablation/test_ablation %D%/ablation/test_ablation_tiles \
+%D%/ablation/test_ablation_integers: EXTRA_OBJECTS = $(ABLATION_CU)
 NATIVE_CUDA_OBJECTS = %D%/native/cuda_engine.o %D%/native/cuda_integers.o
 $(NATIVE_CUDA_OBJECTS): %D%/native/%.o: $(srcdir)/backend/native/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -I$(top_srcdir) $(CUDA_CPPFLAGS) -c -o $@ $<
