@@ -17,10 +17,11 @@ GPU_ARCHIVES = $(GPU_LIBS:%.la=.libs/%.a)
 # The kernels of `shunt bench --ablation` come with their test; the native API's engine is C.
 ABLATION_CU = $(wildcard $(srcdir)/tests/bench/ablation/*.cu)
 ABLATION_OBJECTS = $(ABLATION_CU:$(srcdir)/%.cu=%.o)
+ABLATION_TESTS = $(addprefix %D%/ablation/,test_ablation test_ablation_integers test_ablation_tiles)
 $(ABLATION_OBJECTS): %.o: $(srcdir)/%.cu
 	$(V_NVCC)$(MKDIR_P) $(@D) && $(NVCC_TEST) -c -o $@ $<
-%D%/ablation/test_ablation %D%/ablation/test_ablation_tiles: $(ABLATION_OBJECTS)
-%D%/ablation/test_ablation %D%/ablation/test_ablation_tiles: EXTRA_OBJECTS = $(ABLATION_OBJECTS)
+$(ABLATION_TESTS): $(ABLATION_OBJECTS)
+$(ABLATION_TESTS): EXTRA_OBJECTS = $(ABLATION_OBJECTS)
 NATIVE_CUDA_OBJECTS = %D%/native/cuda_engine.o %D%/native/cuda_integers.o
 $(NATIVE_CUDA_OBJECTS): %D%/native/%.o: $(srcdir)/backend/native/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -I$(top_srcdir) $(CUDA_CPPFLAGS) -c -o $@ $<
