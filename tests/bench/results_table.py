@@ -429,7 +429,7 @@ def gains():
         ("6 matrices of finite elements, fp16", "cuSPARSE's best, after preprocess",
          span([c.best / c.routed for c in cases("tile.json")]),
          bench + "-t f16 -n 32,64,128,256 FILE..."),
-        ("int8 in 8 x 1 vectors, 4096 x 4096, 80 to 98 % zeros",
+        ("int8 in 8 x 1 vectors, 4096 x 4096, 80 to 98 % zeros, on an H100",
          "cuSPARSE's best, after preprocess",
          span([c.best / c.routed for c in cases("srbcrs.json")]),
          bench + "-t i8 -n 64,256,1024 random:4096x4096:{0.2,0.1,0.05,0.02}:8"),
