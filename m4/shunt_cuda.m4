@@ -3,8 +3,10 @@
 # Finds a CUDA toolkit: --with-cuda=DIR, then CUDA_HOME, CUDA_PATH, nvcc on PATH,
 # /usr/local/cuda, and what bootstrap put into build/cuda.  --without-cuda builds the host engine
 # and the tool only.
+# --enable-fast-compile: for builds whose device code is never run.  nvcc takes a quarter of its
+# time, and refuses what it would refuse else.
 # Sets NVCC, CUDA_CPPFLAGS, CUDA_LIBS (static runtime), CUDA_LDFLAGS (for tests that
-# link the shared libraries as programs do), NVCC_GENCODE, NVCC_GENCODE_WGMMA, HAVE_CUDA.
+# link the shared libraries as programs do), NVCC_GENCODE, NVCC_GENCODE_WGMMA, NVCC_FAST, HAVE_CUDA.
 AC_DEFUN([SHUNT_CHECK_CUDA], [
   AC_ARG_WITH([cuda],
     [AS_HELP_STRING([--with-cuda=DIR],
@@ -14,6 +16,9 @@ AC_DEFUN([SHUNT_CHECK_CUDA], [
     [AS_HELP_STRING([--with-cuda-arch=LIST],
       [GPU architectures, such as 80,90; the last one also as PTX @<:@80,86,89,90@:>@])],
     [], [with_cuda_arch=80,86,89,90])
+  AC_ARG_ENABLE([fast-compile],
+    [AS_HELP_STRING([--enable-fast-compile],
+      [compile device code fast, to slow code: where no GPU will run it])])
   AC_ARG_VAR([NVCC], [CUDA compiler])
   AC_ARG_VAR([NVCCFLAGS], [flags for the CUDA compiler @<:@-O3@:>@])
 
@@ -55,6 +60,7 @@ AC_DEFUN([SHUNT_CHECK_CUDA], [
       [CUDA_LDFLAGS="$CUDA_LDFLAGS -Wl,-rpath,$shunt_cuda_lib"])
     CUDA_STATIC=$shunt_cuda_lib/libcudart_static.a
     CUDA_LIBS="-L$shunt_cuda_lib -lcudart_static -ldl -lrt -lpthread"
+    NVCC_FAST=
     NVCC_GENCODE=
     shunt_last=
     for shunt_arch in `echo "$with_cuda_arch" | tr ',' ' '`; do
@@ -66,6 +72,10 @@ AC_DEFUN([SHUNT_CHECK_CUDA], [
       [*,90,*], [NVCC_GENCODE_WGMMA="-gencode arch=compute_90a,code=sm_90a -DSHUNT_HAVE_WGMMA"],
       [NVCC_GENCODE_WGMMA=$NVCC_GENCODE])
     NVCC_TEST_ARCH="-arch=sm_$shunt_last"
+    AS_IF([test "x$enable_fast_compile" = xyes],
+      [AC_MSG_CHECKING([whether $NVCC can compile device code fast])
+       AS_IF([$NVCC --help 2>/dev/null | grep Ofast-compile >/dev/null], [NVCC_FAST=-Ofc=max])
+       AC_MSG_RESULT([${NVCC_FAST:-no}])])
     AC_DEFINE([HAVE_CUDA], [1], [Built with a CUDA toolkit])
   ])
   AC_SUBST([CUDA_CPPFLAGS])
@@ -75,6 +85,7 @@ AC_DEFUN([SHUNT_CHECK_CUDA], [
   AC_SUBST([NVCC_GENCODE])
   AC_SUBST([NVCC_GENCODE_WGMMA])
   AC_SUBST([NVCC_TEST_ARCH])
+  AC_SUBST([NVCC_FAST])
   AC_SUBST([CUDA_DIR], [$shunt_cuda_dir])
   AC_SUBST([CUDA_ARCH], [$with_cuda_arch])
   AM_CONDITIONAL([HAVE_CUDA], [test $have_cuda = yes])

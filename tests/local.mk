@@ -5,17 +5,19 @@ include %D%/gpu/local.mk
 include %D%/clients/local.mk
 include %D%/bench/local.mk
 
-# The longest first, for make -j.
-shell_tests = %D%/emulator/run.sh %D%/builds/clang.sh %D%/builds/packages.sh \
-  %D%/builds/toy_format.sh %D%/builds/archs.sh
+# The longest first, for make -j: none is left to run alone at the end.
+shell_tests = %D%/emulator/run.sh %D%/sanitized.sh %D%/builds/packages.sh
 if HAVE_GRAPHBLAS
-shell_tests += %D%/graphblas/run.sh %D%/loader/graphblas.sh
+shell_tests += %D%/graphblas/run.sh
 endif
+shell_tests += %D%/builds/clang.sh %D%/builds/toy_format.sh %D%/builds/archs.sh
 if HAVE_CUDA
 shell_tests += %D%/loader/run.sh
 endif
-shell_tests += $(unit_scripts) %D%/packaging/cuda.sh %D%/sanitized.sh %D%/lint.sh %D%/format.sh \
-  %D%/house.sh
+if HAVE_GRAPHBLAS
+shell_tests += %D%/loader/graphblas.sh
+endif
+shell_tests += $(unit_scripts) %D%/packaging/cuda.sh %D%/lint.sh %D%/format.sh %D%/house.sh
 TESTS = $(shell_tests) $(check_PROGRAMS)
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)

@@ -40,6 +40,7 @@ static inline bool grb_uses_second(enum shunt_multiplier m)
   return m != SHUNT_FIRST && m != SHUNT_PAIR;
 }
 
+/* The same semiring as kernels name it, and the bytes of a number. */
 struct shunt_semiring grb_semiring_of_kernels(const struct grb_semiring *s);
 size_t grb_number_size(enum grb_number n);
 

@@ -12,6 +12,7 @@ struct shunt_complaints {
   char first[1024];
 };
 
+/* Counts one more, keeps the text of the first, and writes the line. */
 void shunt_complain(struct shunt_complaints *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

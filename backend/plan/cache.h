@@ -81,6 +81,9 @@ void shunt_cache_free(struct shunt_cache *c);
    the cache; NULL: none.  */
 void shunt_cache_share(struct shunt_cache *c, struct shunt_budget *budget);
 
+/* Fills *out, makes an entry where there is none (out->entry stays NULL without memory), and counts
+   the call.  The caller gives back the copies that it then holds (shunt_lookup_release), and the
+   study.  */
 void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
                          struct shunt_lookup *out);
 

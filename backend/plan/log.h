@@ -77,6 +77,7 @@ void shunt_log_sampled(struct shunt_decision *d, double original_us, double ours
 /* The table of costs that ways are chosen by; the first to say so counts.  For the report. */
 void shunt_log_costs(const char *text);
 
+/* A line of the log, and of the report, for a profile that has come. */
 void shunt_log_profile(const struct shunt_profile *f);
 
 /* Will anybody read it? */

@@ -97,11 +97,15 @@ struct shunt_key shunt_key_of(const struct shunt_problem *p);
 void shunt_product_plan(struct shunt_product *x, const struct shunt_problem *p, int i,
                         const struct shunt_call *call, int only);
 
+/* Enqueues the product by the first route of the plan that does not fail, and packs the matrix
+   where the plan says so.  An answer with `written`: a route failed that had begun to write C, so
+   that neither another route nor the original may run.  */
 struct shunt_answer shunt_product_run(struct shunt_product *x);
 
 /* Gives back what the lookup and the run took hold of. */
 void shunt_product_leave(struct shunt_product *x);
 
+/* The original has to run, for this reason. */
 struct shunt_answer shunt_declined(struct shunt_outcome why);
 
 #endif

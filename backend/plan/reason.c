@@ -25,6 +25,7 @@ static const struct {
     [SHUNT_R_SLOWER] = {"slower", "estimated slower than another way"},
     [SHUNT_R_WORKSPACE] = {"workspace", "no buffer of the size that bufferSize asked for"},
     [SHUNT_R_DEVICE] = {"device", "Shunt does not run on this GPU, or in this context"},
+    [SHUNT_R_WGMMA] = {"wgmma", "needs wgmma, which compute capability 9.0 alone has"},
     [SHUNT_R_LIBRARY] = {"library", "cuBLAS could not be opened"},
     [SHUNT_R_CAPTURE] = {"capture", "stream capture in a state that cannot be joined"},
     [SHUNT_R_FAILED] = {"failed", "a call of Shunt's own failed"},

@@ -33,6 +33,7 @@ enum shunt_reason {
   SHUNT_R_SLOWER,      /* another way is estimated to be faster */
   SHUNT_R_WORKSPACE,   /* no buffer of the size that bufferSize asked for */
   SHUNT_R_DEVICE,  /* GPU without the needed instructions, or a context that nothing was made for */
+  SHUNT_R_WGMMA,   /* a GPU, or a build, without wgmma and its sparse kin: compute capability 9.0 */
   SHUNT_R_LIBRARY, /* cuBLAS missing or too old */
   SHUNT_R_CAPTURE, /* stream capture is in a state that cannot be joined */
   SHUNT_R_FAILED,  /* a call of Shunt's own failed */

@@ -213,6 +213,7 @@ bool shunt_choose_dense_on_chip(const struct shunt_sddmm *p, enum shunt_math mat
 
 /* ---- bsr ---------------------------------------------------------------------------------- */
 
+/* SpMM with A in square blocks. */
 double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
                       const struct shunt_machine *m);
 

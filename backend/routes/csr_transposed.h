@@ -22,6 +22,7 @@
 
 #include "backend/routes/route.h"
 
+/* As the functions of struct shunt_route. */
 struct shunt_outcome shunt_csr_transposed_fits(const struct shunt_problem *p,
                                                const struct shunt_context *context);
 size_t shunt_csr_transposed_workspace(const struct shunt_problem *p,

@@ -125,8 +125,8 @@ static struct shunt_outcome fits(const struct shunt_problem *p, const struct shu
   const struct shunt_spmm *s = &p->spmm;
   const double cells = (double)s->a.rows * (double)s->a.cols;
   SHUNT_DECLINE_IF(!types_fit(s), SHUNT_R_TYPES);
-  SHUNT_DECLINE_IF(context->device.compute_capability != 90, SHUNT_R_DEVICE);
-  SHUNT_DECLINE_IF(!shunt_sparse24_spmm_built(), SHUNT_R_DEVICE);
+  SHUNT_DECLINE_IF(context->device.compute_capability != 90, SHUNT_R_WGMMA);
+  SHUNT_DECLINE_IF(!shunt_sparse24_spmm_built(), SHUNT_R_WGMMA);
   SHUNT_DECLINE_IF(!b_fits(&s->b), SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF((double)s->a.nnz < cells / 16, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF((double)s->a.nnz > cells / 2 + 2 * (double)s->a.rows, SHUNT_R_PATTERN);

@@ -78,15 +78,26 @@ __device__ __forceinline__ void share(const job &j, int s, uint32_t pieces, bool
   __syncthreads();
 }
 
-template <class I, class F>
-__device__ __forceinline__ void each_entry(const job &j, int64_t piece, F entry)
+// count(c) for the column of each entry of a piece, and then use(p, what that returned), p its
+// place: kBatch of them under way at once.
+template <class I, class F, class G>
+__device__ __forceinline__ void each_entry(const job &j, int64_t piece, F count, G use)
 {
   const int64_t end = end_of_entries<I>(j), first = first_entry<I>(j) + piece * kEntries;
   const int64_t last = first + kEntries < end ? first + kEntries : end;
 
-  for (int64_t p = first + threadIdx.x; p < last; p += kThreads) {
-    const int c = column_at<I>(j, p);
-    if (c >= 0) entry(p, c);
+  for (int64_t p0 = first + threadIdx.x; p0 < last; p0 += kBatch * kThreads) {
+    int c[kBatch], got[kBatch];
+#pragma unroll
+    for (int k = 0; k < kBatch; k++) {
+      const int64_t p = p0 + k * kThreads;
+      c[k] = p < last ? column_at<I>(j, p) : -1;
+    }
+#pragma unroll
+    for (int k = 0; k < kBatch; k++) got[k] = c[k] >= 0 ? count(c[k]) : 0;
+#pragma unroll
+    for (int k = 0; k < kBatch; k++)
+      if (c[k] >= 0) use(p0 + k * kThreads, got[k]);
   }
 }
 
@@ -112,20 +123,33 @@ __device__ __forceinline__ int sum_before(int x, int *total)
   return before + sum - x;
 }
 
-// counts[i] becomes the sum of those before it; one block.
+// The thread's counts of those from `first` on.
+__device__ __forceinline__ void load_counts(const int32_t *counts, int64_t first, int64_t n,
+                                            int (&count)[kItems])
+{
+  const int64_t mine = first + threadIdx.x * kItems;
+#pragma unroll
+  for (int i = 0; i < kItems; i++) count[i] = mine + i < n ? counts[mine + i] : 0;
+}
+
+// counts[i] becomes the sum of those before it; one block, which has its next counts under way
+// while it adds up some.
 __device__ __forceinline__ void sum_up(int32_t *counts, int64_t n)
 {
-  int carried = 0, total;
+  int carried = 0, total, count[kItems], next[kItems];
 
+  load_counts(counts, 0, n, next);
   for (int64_t first = 0; first < n; first += kSums) {
     const int64_t mine = first + threadIdx.x * kItems;
     int sum = 0;
-    for (int i = 0; i < kItems; i++) sum += mine + i < n ? counts[mine + i] : 0;
+#pragma unroll
+    for (int i = 0; i < kItems; i++) sum += count[i] = next[i];
+    load_counts(counts, first + kSums, n, next);
     int before = carried + sum_before(sum, &total);
-    for (int i = 0; i < kItems && mine + i < n; i++) {
-      const int count = counts[mine + i];
-      counts[mine + i] = before;
-      before += count;
+#pragma unroll
+    for (int i = 0; i < kItems; i++) {
+      if (mine + i < n) counts[mine + i] = before;
+      before += count[i];
     }
     carried += total;
   }
@@ -143,10 +167,17 @@ template <class I> __device__ __forceinline__ void order(const job &j, int64_t p
   const int64_t first = piece * kRows, last = first + kRows < j.cols ? first + kRows : j.cols;
   const int32_t *offsets = j.to.offsets;
 
-  for (int64_t r = first + threadIdx.x / 32; r < last; r += kWarps) {
-    const int begin = offsets[r], count = offsets[r + 1] - begin;
-    if (count > 0 && count <= kShort) order_by_rank<I>(j, begin, count);
-    if (threadIdx.x % 32 == 0) note_length(j, static_cast<uint32_t>(count));
+  for (int64_t r0 = first + threadIdx.x / 32; r0 < last; r0 += kBatch * kWarps) {
+    int begin[kBatch], count[kBatch], longest = 0;
+#pragma unroll
+    for (int k = 0; k < kBatch; k++) {
+      const int64_t r = r0 + k * kWarps;
+      begin[k] = r < last ? offsets[r] : 0;
+      count[k] = r < last ? offsets[r + 1] - begin[k] : 0;
+      longest = count[k] > longest ? count[k] : longest;
+    }
+    order_by_rank<I>(j, begin, count);
+    if (threadIdx.x % 32 == 0) note_length(j, static_cast<uint32_t>(longest));
   }
   for (int64_t r = first; r < last; r++) {
     const int begin = offsets[r], count = offsets[r + 1] - begin;
@@ -196,13 +227,14 @@ __global__ void __launch_bounds__(kThreads) transpose_kernel(const __grid_consta
 
   if (j.parts) share(j, 0, offsets, true, [&](int64_t piece) { clear(j, piece); });
   share(j, 1, entries, true, [&](int64_t piece) {
-    each_entry<I>(j, piece, [&](int64_t, int c) { atomicAdd(&ends[c], 1); });
+    each_entry<I>(
+        j, piece, [&](int c) { return atomicAdd(&ends[c], 1); }, [](int64_t, int) {});
   });
   share(j, 2, 1, true, [&](int64_t) { sum_up(ends, j.cols); });
   share(j, 3, entries, true, [&](int64_t piece) {
-    each_entry<I>(j, piece, [&](int64_t p, int c) {
-      places[atomicAdd(&ends[c], 1)] = static_cast<int32_t>(p);
-    });
+    each_entry<I>(
+        j, piece, [&](int c) { return atomicAdd(&ends[c], 1); },
+        [&](int64_t p, int t) { places[t] = static_cast<int32_t>(p); });
   });
   share(j, 4, rows, false, [&](int64_t piece) { order<I>(j, piece, room); });
 }

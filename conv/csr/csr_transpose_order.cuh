@@ -64,18 +64,20 @@ template <class I> __device__ __forceinline__ int column_at(const job &j, int64_
   return c >= 0 && c < j.cols ? static_cast<int>(c) : -1;
 }
 
-// The last row that begins at `place` or before.
-template <class I> __device__ __forceinline__ int row_of(const job &j, int64_t place)
+// The last rows that begin at these places or before; all looked for at once, as each step of a
+// search waits for memory.
+template <class I, int Count>
+__device__ __forceinline__ void rows_of(const job &j, const int32_t (&place)[Count],
+                                        int (&row)[Count])
 {
-  int64_t low = 0, high = j.rows;
-  while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    if (begin_of<I>(j, middle) <= place)
-      low = middle;
-    else
-      high = middle;
-  }
-  return static_cast<int>(low);
+#pragma unroll
+  for (int k = 0; k < Count; k++) row[k] = 0;
+  for (int among = static_cast<int>(j.rows); among > 1; among -= among / 2)
+#pragma unroll
+    for (int k = 0; k < Count; k++) {
+      const int middle = row[k] + among / 2;
+      if (begin_of<I>(j, middle) <= place[k]) row[k] = middle;
+    }
 }
 
 __device__ __forceinline__ uint64_t conjugated(uint64_t x, bool conjugate)
@@ -109,23 +111,43 @@ __device__ __forceinline__ void copy_value(const job &j, int64_t from, int64_t t
   }
 }
 
-// Entry t of A^T is that at `place`.
-template <class I> __device__ __forceinline__ void put(const job &j, int64_t t, int32_t place)
+// Entry t of A^T is that at `place`, of `row`.
+__device__ __forceinline__ void put_of(const job &j, int64_t t, int32_t place, int row)
 {
   if (j.to.places) j.to.places[t] = place;
-  j.to.columns[t] = row_of<I>(j, place);
+  j.to.columns[t] = row;
   if (j.to.values) copy_value(j, place, t);
 }
+template <class I> __device__ __forceinline__ void put(const job &j, int64_t t, int32_t place)
+{
+  const int32_t places[1] = {place};
+  int row[1];
+  rows_of<I>(j, places, row);
+  put_of(j, t, place, row[0]);
+}
 
-template <class I> __device__ __forceinline__ void order_by_rank(const job &j, int begin, int count)
+// Rows of A^T that a warp puts in order at once: rows[k] begins at begin[k] and has count[k]
+// entries; those with none, or more than kShort, are passed by.
+template <class I, int Count>
+__device__ __forceinline__ void order_by_rank(const job &j, const int (&begin)[Count],
+                                              const int (&count)[Count])
 {
   const int lane = threadIdx.x % 32;
   const int32_t *in = j.to.places ? j.to.places : j.to.columns;
-  const int32_t place = lane < count ? in[begin + lane] : kNone;
-  int rank = 0;
+  int32_t place[Count];
+  int row[Count];
 
-  for (int k = 0; k < count; k++) rank += __shfl_sync(kAll, place, k) < place;
-  if (lane < count) put<I>(j, begin + rank, place);
+#pragma unroll
+  for (int k = 0; k < Count; k++)
+    place[k] = count[k] <= kShort && lane < count[k] ? in[begin[k] + lane] : kNone;
+  rows_of<I>(j, place, row);
+#pragma unroll
+  for (int k = 0; k < Count; k++) {
+    if (count[k] <= 0 || count[k] > kShort) continue;
+    int rank = 0;
+    for (int l = 0; l < count[k]; l++) rank += __shfl_sync(kAll, place[k], l) < place[k];
+    if (lane < count[k]) put_of(j, begin[k] + rank, place[k], row[k]);
+  }
 }
 
 // Steps of one merge of the sort: pairs `apart` from each other, in runs of `run` that ascend and

@@ -16,16 +16,14 @@ static void entries_of(const struct shunt_csr *a, int64_t *first, int64_t *last)
   if (*last > a->nnz) *last = a->nnz;
 }
 
-/* The last row that begins at `place` or before. */
+/* The last row that begins at `place` or before.  Of offsets that do not ascend, some row: the same
+   as on the device. */
 static int64_t row_of(const struct shunt_csr *a, int64_t place)
 {
-  int64_t low = 0, high = a->rows;
-  while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    if (from_base(index_at(a->row_offsets, a->index_type, middle), a->base) <= place)
-      low = middle;
-    else
-      high = middle;
+  int64_t low = 0;
+  for (int64_t among = a->rows; among > 1; among -= among / 2) {
+    const int64_t middle = low + among / 2;
+    if (from_base(index_at(a->row_offsets, a->index_type, middle), a->base) <= place) low = middle;
   }
   return low;
 }

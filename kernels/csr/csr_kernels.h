@@ -80,6 +80,7 @@ static inline bool shunt_csr_sddmm_fits(const struct shunt_sddmm *p)
           (double)p->b.cols * b <= (double)UINT32_MAX);
 }
 
+/* Bytes of `workspace`, on 256; the launcher, and its twin on the host, which needs none. */
 size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
 shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, bool alike,
                                   const struct shunt_device *d, void *workspace,

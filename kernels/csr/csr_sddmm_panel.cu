@@ -237,14 +237,22 @@ shunt_status with_index(const struct shunt_sddmm *p, const operands &o, const cu
                                       : launch<T, int64_t>(p, o, how, room, stream);
 }
 
+// Bytes of a row that a warp's registers hold at once, of elements of so many bytes.
+constexpr int64_t slab_bytes(int64_t size)
+{
+  return 16 * TEAM * (size == 1 ? wide_slab<int8_t, 16> : size == 2 ? wide_slab<__half, 8> : 8);
+}
+
 // Panels and slices that fill the device once, the panel within 3/5 of L1 (the rest is
 // for A and the indices).  False where panels do not pay: sparser matrices than one in SPARSE
 // have their entries near the diagonal or in few columns as a rule, so that most blocks would
 // find no work (opt1, one in 124: 1106 us at K = 32, where neighbouring rows find their
-// columns in L1 anyway).
+// columns in L1 anyway).  Nor where a column is shorter than the slab that a warp's registers
+// hold, since its lanes then wait for nothing: 6 times the time of rows in int8 at K = 128, 3.5 in
+// f16 and 2.6 in f32 at K = 64.
 bool cut(const struct shunt_sddmm *p, const struct shunt_device *d, cutting *how)
 {
-  constexpr int64_t ENTRIES = 8; // of a row in a panel: less, and searching costs more
+  constexpr int64_t ITEM = 8 << 10; // bytes of B for an item: less, and searching costs more
 #ifdef SHUNT_EMULATED
   constexpr int64_t GATHER = 64 << 10; // the emulator's patterns are small
 #else
@@ -256,11 +264,13 @@ bool cut(const struct shunt_sddmm *p, const struct shunt_device *d, cutting *how
   if (inner == 0 || p->c.nnz == 0 || p->c.nnz < GATHER / inner) return false;
   const int64_t column_bytes = inner < SLAB ? inner : SLAB;
   const int64_t widest = (int64_t)d->shared_per_block * 3 / 5 / column_bytes;
-  if (widest < 1 || cols <= widest || p->c.nnz < rows * ENTRIES) return false;
+  const int64_t entries = ITEM / column_bytes; // of an item
+  if (inner < slab_bytes(size)) return false;
+  if (widest < 1 || cols <= widest || p->c.nnz < rows * entries) return false;
   if ((double)p->c.nnz * SPARSE < (double)rows * (double)cols) return false;
 
   const int64_t fewest = (cols + widest - 1) / widest;
-  const int64_t most = p->c.nnz / rows / ENTRIES;
+  const int64_t most = p->c.nnz / rows / entries;
   int64_t best = 0;
   for (int64_t panels = fewest; panels <= most && panels <= fewest * 3 / 2; panels++) {
     int64_t slices = blocks / panels;

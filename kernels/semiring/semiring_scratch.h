@@ -13,6 +13,7 @@ struct shunt_scratch {
    more than the product: at most SHUNT_SCRATCH_KEPT bytes in a process.  */
 #define SHUNT_SCRATCH_KEPT ((size_t)64 << 20)
 
+/* The caller gives it back; its content is undefined.  From any thread. */
 struct shunt_scratch shunt_scratch_take(size_t bytes);
 void shunt_scratch_give(struct shunt_scratch scratch);
 

@@ -2,8 +2,8 @@
 EXTRA_PROGRAMS = %D%/csrbin
 GRAPHBLAS_BENCHES = $(patsubst %,%D%/graphblas_%,host_bench gpu_bench gpu_pins graphs steps sweep)
 
-%D%/ablation_bench: %D%/ablation_bench.cu $(ABLATION_CU) $(GPU_LIBS)
-	$(V_NVCC)$(MKDIR_P) $(@D) && $(NVCC_TEST) -o $@ $< $(ABLATION_CU) $(GPU_ARCHIVES) \
+%D%/ablation_bench: %D%/ablation_bench.cu $(ABLATION_OBJECTS) $(GPU_LIBS)
+	$(V_NVCC)$(MKDIR_P) $(@D) && $(NVCC_TEST) -o $@ $< $(ABLATION_OBJECTS) $(GPU_ARCHIVES) \
 	  $(CUDA_LIBS) $(ZLIB_LIBS) -lgomp
 $(GRAPHBLAS_BENCHES): %: %.c libshunt-host.la
 	$(AM_V_CC)$(CLIENT_CC) $(GRAPHBLAS_CPPFLAGS) -o $@ $< .libs/libshunt-host.a $(GRAPHBLAS_LIBS) \

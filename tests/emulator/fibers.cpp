@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #if defined SHUNT_EMULATOR_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -30,6 +31,14 @@ char *take_stack()
 // ---- the sanitizer -----------------------------------------------------------------------------
 
 #if defined SHUNT_EMULATOR_ASAN
+// It finds accesses by what lies around each object, and needs to be told of a switch only where it
+// keeps frames elsewhere (detect_stack_use_after_return=1).  Else that would take a sixth of the
+// time of kernels whose lanes often meet.
+static bool frames_lie_elsewhere()
+{
+  static const bool elsewhere = __asan_get_current_fake_stack() != nullptr;
+  return elsewhere;
+}
 static thread_local const void *own_bottom; // of the caller of the grid
 static thread_local size_t own_size;
 
@@ -44,6 +53,7 @@ static void find_own_stack()
 }
 static void announce(context *from, context *to, bool last)
 {
+  if (!frames_lie_elsewhere()) return;
   if (!own_bottom) find_own_stack();
   __sanitizer_start_switch_fiber(last ? nullptr : &from->fake_stack,
                                  to->stack ? to->stack : own_bottom,
@@ -51,7 +61,7 @@ static void announce(context *from, context *to, bool last)
 }
 static void arrived(context *c)
 {
-  __sanitizer_finish_switch_fiber(c->fake_stack, nullptr, nullptr);
+  if (frames_lie_elsewhere()) __sanitizer_finish_switch_fiber(c->fake_stack, nullptr, nullptr);
 }
 #else
 static void announce(context *, context *, bool) {}

@@ -1,4 +1,4 @@
-// fibers.h: contexts that a program switches between by itself.  AddressSanitizer is told.
+// fibers.h: contexts that a program switches between by itself.
 #ifndef SHUNT_EMULATOR_FIBERS_H
 #define SHUNT_EMULATOR_FIBERS_H
 

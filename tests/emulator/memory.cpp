@@ -133,7 +133,8 @@ uint32_t shared_address(const void *p)
 
 void *at_shared_of(block_state *b, uint32_t address, size_t bytes, size_t align, const char *what)
 {
-  if (address % align) fail("%s: shared address %u is not a multiple of %zu", what, address, align);
+  if (address & (align - 1))
+    fail("%s: shared address %u is not a multiple of %zu", what, address, align);
   for (const shared_range &r : b->ranges)
     if (address >= r.begin && address + bytes <= r.end) return b->memory + address;
   fail("%s: %zu bytes at shared address %u are outside of every variable", what, bytes, address);
@@ -154,7 +155,7 @@ static void finish(const copy_job &c)
 void copy_async(uint32_t to, const void *from, int bytes, int size)
 {
   if (bytes < 0 || bytes > size) fail("cp.async of %d bytes, of %d", bytes, size);
-  if (reinterpret_cast<uintptr_t>(from) % (size_t)size)
+  if (reinterpret_cast<uintptr_t>(from) & ((size_t)size - 1))
     fail("cp.async: global address %p is not a multiple of %d", from, size);
   const copy_job c = {at_shared(to, (size_t)size, (size_t)size, "cp.async"), from, bytes, size,
                       self->groups};

@@ -7,8 +7,8 @@ GPU_BLACKBOX = $(patsubst %,%D%/blackbox/%,stale stale_bsr stale_epochs parity d
 GPU_TORTURE = $(patsubst %,%D%/torture/%,large layers many_streams many_problems ranks recovery \
   service switches)
 
-NVCC_TEST = $(NVCC) $(NVCC_TEST_ARCH) -std=c++17 -O2 -I$(top_srcdir) -I$(top_builddir) \
-  -MMD -MP -MF $@.d -MT $@
+NVCC_TEST = $(NVCC) $(NVCC_TEST_ARCH) $(NVCC_FAST) -std=c++17 -O2 -I$(top_srcdir) \
+  -I$(top_builddir) -MMD -MP -MF $@.d -MT $@
 GPU_LIBS = libshunt-formats.la libshunt-graphblas-gpu.la libshunt-native.la \
   libshunt-semiring.la libshunt-core.la libshunt-host.la
 GPU_ARCHIVES = $(GPU_LIBS:%.la=.libs/%.a)
@@ -16,8 +16,12 @@ GPU_ARCHIVES = $(GPU_LIBS:%.la=.libs/%.a)
 
 # The kernels of `shunt bench --ablation` come with their test; the native API's engine is C.
 ABLATION_CU = $(wildcard $(srcdir)/tests/bench/ablation/*.cu)
-%D%/ablation/test_ablation %D%/ablation/test_ablation_tiles: $(ABLATION_CU)
-%D%/ablation/test_ablation %D%/ablation/test_ablation_tiles: EXTRA_OBJECTS = $(ABLATION_CU)
+ABLATION_OBJECTS = $(ABLATION_CU:$(srcdir)/%.cu=%.o)
+ABLATION_TESTS = $(addprefix %D%/ablation/,test_ablation test_ablation_integers test_ablation_tiles)
+$(ABLATION_OBJECTS): %.o: $(srcdir)/%.cu
+	$(V_NVCC)$(MKDIR_P) $(@D) && $(NVCC_TEST) -c -o $@ $<
+$(ABLATION_TESTS): $(ABLATION_OBJECTS)
+$(ABLATION_TESTS): EXTRA_OBJECTS = $(ABLATION_OBJECTS)
 NATIVE_CUDA_OBJECTS = %D%/native/cuda_engine.o %D%/native/cuda_integers.o
 $(NATIVE_CUDA_OBJECTS): %D%/native/%.o: $(srcdir)/backend/native/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -I$(top_srcdir) $(CUDA_CPPFLAGS) -c -o $@ $<
@@ -48,4 +52,5 @@ gpu-tests check-gpu:
 endif
 .PHONY: gpu-tests check-gpu
 CLEANFILES += $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) $(GPU_TORTURE) %D%/blackbox/quiet \
-  %D%/blackbox/short_program %D%/blackbox/quiet_preload.so $(NATIVE_CUDA_OBJECTS)
+  %D%/blackbox/short_program %D%/blackbox/quiet_preload.so $(NATIVE_CUDA_OBJECTS) \
+  $(ABLATION_OBJECTS)

@@ -28,6 +28,8 @@ struct grb_gpu_budget {
   bool refused; /* the last take was */
 };
 
+/* Before a product: now and then, and when other processes ask, looks how much of the device this
+   process may take, and frees residents beyond that, oldest first.  */
 void grb_gpu_budget_begin(struct grb_gpu_device *d);
 /* False: the others have not left so much; they hear of it. */
 bool grb_gpu_budget_take(struct grb_gpu_device *d, int64_t taken);

@@ -19,6 +19,7 @@ double grb_gpu_copy_rate(int threads);
 /* Rows from columns, on the host. */
 double grb_gpu_transpose_seconds(int64_t entries, int threads);
 
+/* The product by the host engine. */
 double grb_gpu_host_seconds(const struct shunt_host_spmm *p);
 /* Bringing S to one device. */
 double grb_gpu_upload_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,

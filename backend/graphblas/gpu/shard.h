@@ -15,6 +15,8 @@
 #include "backend/graphblas/gpu/pipeline/pipeline.h"
 #include "backend/graphblas/gpu/view.h"
 
+/* Looks for S, and for B's columns [first, last), among the residents; what is found is proved, and
+   dropped where it is stale.  */
 void grb_gpu_shard_find(struct grb_gpu_run *r, struct grb_gpu_view *v, int64_t first, int64_t last);
 
 /* `rows`: what S is uploaded from, where it is missing; it outlives the shard.  `full_c`: no row

@@ -259,8 +259,9 @@ bool gpu_prepare_cublaslt(struct gpu_case *g, bool e4m3, struct bench_way *w)
   }
   if (!lt->workspace && !gpu_get(&lt->workspace, WORKSPACE, "workspace", w)) return false;
   if (!gpu_prepare_dense(g, w) || !place_operands(g, e4m3, &a, &b, &d, w)) return false;
-  lt->alpha = e4m3 ? (union gpu_scalar){.f32 = 1} : gpu_scalar_of(&spmm->alpha, SHUNT_I32);
-  lt->beta = e4m3 ? (union gpu_scalar){.f32 = 0} : gpu_scalar_of(&spmm->beta, SHUNT_I32);
+  const struct shunt_scalar one = {.host = 1}, zero = {.host = 0};
+  lt->alpha = gpu_scalar_of(e4m3 ? &one : &spmm->alpha, e4m3 ? SHUNT_F32 : SHUNT_I32);
+  lt->beta = gpu_scalar_of(e4m3 ? &zero : &spmm->beta, e4m3 ? SHUNT_F32 : SHUNT_I32);
   const bool rows = gpu_is_row_major(&d);
   if (describe(lt, rows ? &b : &a, rows ? &a : &b, &d, e4m3) && choose(g, lt)) return true;
   cudaGetLastError();

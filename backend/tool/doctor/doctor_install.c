@@ -68,6 +68,12 @@ static void list_architectures(const char *build, char *out, size_t room)
   }
 }
 
+/* Some kernels exist by wgmma alone, which PTX of no build has. */
+static bool has_wgmma(const char *build, int architecture)
+{
+  return architecture == 90 && strstr(build, "code=sm_90");
+}
+
 static void check_gpu(struct doctor *d, const char *build)
 {
   char list[128];
@@ -83,6 +89,11 @@ static void check_gpu(struct doctor *d, const char *build)
                 "update the driver, or build Shunt with an older toolkit",
                 "built with CUDA %d.%d; the driver knows CUDA up to %d.%d", needs / 1000,
                 needs % 1000 / 10, d->driver_cuda / 1000, d->driver_cuda % 1000 / 10);
+  else if (d->architecture && !has_wgmma(build, d->architecture))
+    doctor_find(
+        &d->findings, DOCTOR_NOTE, "shunt", NULL,
+        "no wgmma, which compute capability 9.0 alone has, in a build for it: route sparse24 "
+        "takes nothing, and dense products are cuBLAS's");
 }
 
 /* ---- one library ---------------------------------------------------------------------------- */

@@ -47,6 +47,8 @@ static const char *const advice[SHUNT_R_COUNT] = {
                           "loaded, and pass a buffer of that size.",
     [SHUNT_R_DEVICE] = "Run shunt doctor: it says which GPUs this build can serve, of compute "
                        "capability 8.0 or later.",
+    [SHUNT_R_WGMMA] =
+        "Nothing on other GPUs; on one of 9.0 build Shunt with 90 in --with-cuda-arch.",
     [SHUNT_R_LIBRARY] = "Install cuBLAS where the loader finds it, or set LD_LIBRARY_PATH.",
     [SHUNT_R_CAPTURE] = "Look for a capture that failed: its streams can take no work.",
     [SHUNT_R_FAILED] = "Free some device memory, or lower SHUNT_CACHE_MB. If it stays, please "

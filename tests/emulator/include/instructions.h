@@ -70,6 +70,23 @@ template <int Count, bool Transposed> inline void ldmatrix(uint32_t (&out)[Count
 // ---- mma
 // -----------------------------------------------------------------------------------------
 
+template <class T, int M, int N, int K> struct factors {
+  T a[M][K], b[K][N], sums[M][N];
+  bool stored[M][K]; // of A: what is not meets no element of B, so a NaN there stays where it is
+};
+// sums += a b.  Not instrumented: most of an emulated product's time would go there.
+template <class T, int M, int N, int K>
+__attribute__((noinline, no_sanitize("address"), no_sanitize("alignment"))) void
+multiply(factors<T, M, N, K> &f)
+{
+  for (int i = 0; i < M; i++)
+    for (int k = 0; k < K; k++) {
+      const T x = f.a[i][k];
+      if (!f.stored[i][k]) continue;
+      for (int j = 0; j < N; j++) f.sums[i][j] += x * f.b[k][j];
+    }
+}
+
 // A product of M x K and K x N whose lanes hold A, B and D as Layout says:
 //   a(word of lane, index) etc. visit every element: f(row, column, value)
 template <class Layout> struct product {
@@ -83,19 +100,20 @@ template <class Layout> struct product {
 
   static void complete(product *const *lanes)
   {
-    static number a[Layout::M][Layout::K], b[Layout::K][Layout::N];
-    memset(a, 0, sizeof a);
-    memset(b, 0, sizeof b);
+    static factors<number, Layout::M, Layout::N, Layout::K> f;
+    memset(f.stored, 0, sizeof f.stored);
     for (int l = 0; l < 32; l++) {
-      Layout::each_a(lanes, l, [&](int i, int k, number x) { a[i][k] = x; });
-      Layout::each_b(l, lanes[l]->b, [&](int k, int j, number x) { b[k][j] = x; });
+      Layout::each_a(lanes, l, [](int i, int k, number x) {
+        f.a[i][k] = x;
+        f.stored[i][k] = true;
+      });
+      Layout::each_b(l, lanes[l]->b, [](int k, int j, number x) { f.b[k][j] = x; });
+      Layout::each_d(l, [&](int i, int j, int word) { f.sums[i][j] = lanes[l]->d[word]; });
     }
+    multiply(f);
     for (int l = 0; l < 32; l++)
       Layout::each_d(l, [&](int i, int j, int word) {
-        number sum = lanes[l]->d[word];
-        for (int k = 0; k < Layout::K; k++)
-          if (Layout::multiplies(lanes, i, k)) sum += a[i][k] * b[k][j];
-        lanes[l]->d[word] = (typename Layout::d_word)sum;
+        lanes[l]->d[word] = (typename Layout::d_word)f.sums[i][j];
       });
   }
 };
@@ -107,7 +125,6 @@ struct m16n8 {
   {
     for (int w = 0; w < 4; w++) f(l / 4 + w / 2 * 8, l % 4 * 2 + w % 2, w);
   }
-  template <class Lanes> static bool multiplies(Lanes, int, int) { return true; }
 };
 
 // 16-bit elements, K = 8 (two words of A, one of B) or 16 (four and two):
@@ -197,7 +214,6 @@ struct m8n8k4_f64 {
   {
     for (int w = 0; w < 2; w++) f(l / 4, l % 4 * 2 + w, w);
   }
-  template <class Lanes> static bool multiplies(Lanes, int, int) { return true; }
 };
 
 // Sparse, 16-bit elements, K = 32, ordered metadata.  A is stored as 16 x 16: two of each four
@@ -242,12 +258,6 @@ template <class E> struct m16n8k32_sparse : m16n8 {
   {
     for (int w = 0; w < 4; w++)
       for (int e = 0; e < 2; e++) f(l % 4 * 2 + w * 8 + e, l / 4, E::get(b[w], e));
-  }
-  // What is not stored meets no element of B, so a NaN there stays where it is.
-  template <class Lanes> static bool multiplies(Lanes lanes, int row, int k)
-  {
-    const unsigned both = places(lanes, row, k / 4);
-    return (both & 3) == (unsigned)k % 4 || both >> 2 == (unsigned)k % 4;
   }
 };
 

@@ -1,15 +1,11 @@
 // test_csr_sddmm_integers.cu: the csr route's SDDMM of int8 against its twin: into int32 bit for
 // bit, over random and extreme values; into f32 to the roundings of alpha sum + beta C.
 //
-// What must not be read is -1: padding, and C.values where beta is 0.  Small patterns go to rows,
-// the last ones, dense and with long columns, are cut into panels.
+// What must not be read is -1: padding, and C.values where beta is 0.
 //
 //   test_csr_sddmm_integers          the checks
 //   test_csr_sddmm_integers --time   and then the microseconds of 4096 x 4096, beside those of f16
-#include "tests/gpu/csr/sddmm_operands.cuh"
-#include "tests/gpu/csr/sddmm_patterns.cuh"
-
-#include "kernels/csr/csr_kernels.h"
+#include "tests/gpu/csr/sddmm_twin.cuh"
 
 using namespace harness;
 
@@ -67,20 +63,11 @@ bool right(const Pattern &p, const Setup &s, Fill how, uint64_t seed, const shun
   fill(b, how, r);
   const Scalar alpha(s.alpha, s.device_scalars, s.out), beta(s.beta, s.device_scalars, s.out);
   const shunt_sddmm q = {a.device, b.device, c.device, alpha.value, beta.value, s.out};
-  std::vector<char> want = c.values.host;
-  shunt_csr host = c.device;
-  host.row_offsets = c.offsets.host.data();
-  host.columns = c.columns.host.data();
-  host.values = want.data();
-  const shunt_sddmm twin = {a.host, b.host, host, {nullptr, s.alpha, 0}, {nullptr, s.beta, 0},
-                            s.out};
-  const size_t bytes = shunt_csr_sddmm_workspace(&q, &d);
-  Buffer room(bytes);
-  const shunt_status status =
-      shunt_csr_sddmm_cuda(&q, seed % 2, &d, bytes ? room.device : nullptr, bytes, nullptr);
-  CUDA_OK(cudaDeviceSynchronize());
-  if (status != SHUNT_OK || shunt_csr_sddmm_host(&twin) != SHUNT_OK) return false;
-  c.values.download();
+  shunt_sddmm on_host = q;
+  on_host.alpha = {nullptr, s.alpha, 0};
+  on_host.beta = {nullptr, s.beta, 0};
+  std::vector<char> want;
+  if (!run_with_twin(a, b, c, q, on_host, seed % 2, d, &want)) return false;
   for (int64_t i = 0; i < p.nnz(); i++)
     if (!is_right(s, want, c, i)) return false;
   return true;
@@ -103,30 +90,16 @@ const char *name_of(shunt_type out)
 
 void test_into(shunt_type out, const shunt_device &d)
 {
-  static const int64_t inner[] = {0, 1, 15, 16, 17, 31, 64, 65, 100, 128, 271};
-  int turn = 0;
-  Sample sample(7);
-  for (const Named &n : patterns()) {
-    int wrong = 0, cases = 0;
-    for (int64_t k : inner)
-      for (int layout = 0; layout < 4; layout++, turn++) {
-        if (sample.leaves_out()) continue;
-        wrong += !right(n.pattern, setup(out, k, turn), Fill(turn / 4 % FILLS), (uint64_t)turn, d);
-        cases++;
-      }
-    check(!wrong, "%s, %s: %d cases", name_of(out), n.name, cases);
-  }
-}
-
-void test_panels(shunt_type out, shunt_device d)
-{
-  d.multiprocessors = sized(d.multiprocessors, 4);
-  const Pattern p = random_pattern(sized(1003, 203), sized(900, 300), 0.3, 1, 21);
-  for (int64_t k : {1024, 1030, 2100}) { // one slab of a column, and several
-    Setup s = setup(out, k, 1);
-    s.shift = 0;
-    check(right(p, s, DRAWN, 5, d), "%s, panels, columns of %d bytes", name_of(out), (int)k);
-  }
+  test_patterns(name_of(out), {0, 1, 15, 16, 17, 31, 64, 65, 100, 128, 271},
+                [&](const Pattern &p, int64_t k, int turn) {
+                  return right(p, setup(out, k, turn), Fill(turn / 4 % FILLS), (uint64_t)turn, d);
+                });
+  test_panels(name_of(out), {1024, 1030, 2100}, d,
+              [&](const Pattern &p, int64_t k, const shunt_device &few) {
+                Setup s = setup(out, k, 1);
+                s.shift = 0;
+                return right(p, s, DRAWN, 5, few);
+              });
 }
 
 // Sums that wrap, into int32, and that could, into f32.
@@ -174,10 +147,7 @@ void time_sddmm(const shunt_device &d)
 int main(int argc, char **argv)
 {
   const shunt_device d = this_device();
-  for (shunt_type out : {SHUNT_I32, SHUNT_F32}) {
-    test_into(out, d);
-    test_panels(out, d);
-  }
+  for (shunt_type out : {SHUNT_I32, SHUNT_F32}) test_into(out, d);
   test_long(d);
   if (argc > 1 && !strcmp(argv[1], "--time")) time_sddmm(d);
   return finish();

@@ -2,7 +2,7 @@
 // every form, compared with the twin on the host, and how often they were uploaded.
 #pragma once
 #include "backend/graphblas/gpu/gpu_engine.h"
-#include "tests/gpu/common/harness.cuh"
+#include "tests/gpu/graphblas/sparse_arrays.cuh"
 
 namespace harness
 {
@@ -21,8 +21,7 @@ struct Case {
 };
 
 struct Product {
-  std::vector<int64_t> ids, offsets, indices;
-  std::vector<uint32_t> ids32, offsets32, indices32;
+  SparseArrays arrays;
   std::vector<char> values, b, c, old_c;
   std::vector<int8_t> present;
   struct shunt_host_spmm x = {};
@@ -44,6 +43,7 @@ struct Product {
   void make_sparse(const Case &k, Random &r)
   {
     int64_t vectors = k.by_column ? k.cols : k.rows, length = k.by_column ? k.rows : k.cols;
+    std::vector<int64_t> &indices = arrays.indices;
     for (int64_t v = 0; v < vectors; v++) {
       int64_t begin = (int64_t)indices.size();
       for (int64_t i = 0; i < length; i++) {
@@ -54,32 +54,17 @@ struct Product {
       }
       for (int64_t i = (int64_t)indices.size() - 1; i > begin; i--) // any order
         std::swap(indices[i], indices[begin + r.below(i - begin + 1)]);
-      if (k.hyper && (int64_t)indices.size() == begin) continue;
-      ids.push_back(v);
-      offsets.push_back(begin);
+      arrays.end_vector(v, begin, k.hyper);
     }
-    if (indices.empty()) {
-      indices.push_back(0);
-      if (offsets.empty()) ids.push_back(0), offsets.push_back(0);
-    }
-    offsets.push_back((int64_t)indices.size());
+    arrays.end();
     shunt_sparse &s = x.s;
     s.rows = k.rows;
     s.cols = k.cols;
-    s.vectors = (int64_t)offsets.size() - 1;
-    s.nnz = (int64_t)indices.size();
     s.by_column = k.by_column;
     s.iso = k.s_iso;
+    arrays.point(s, k.hyper, k.index_bytes);
     values.resize((s.iso ? 1 : s.nnz) * shunt_type_size(k.type));
     for (int64_t i = 0; i < (s.iso ? 1 : s.nnz); i++) set(values, i, number(r, k.specials));
-    ids32.assign(ids.begin(), ids.end());
-    offsets32.assign(offsets.begin(), offsets.end());
-    indices32.assign(indices.begin(), indices.end());
-    bool small = k.index_bytes == 4;
-    s.id_bytes = s.offset_bytes = s.index_bytes = k.index_bytes;
-    s.ids = !k.hyper ? NULL : small ? (const void *)ids32.data() : ids.data();
-    s.offsets = small ? (const void *)offsets32.data() : offsets.data();
-    s.indices = small ? (const void *)indices32.data() : indices.data();
     s.values = values.data();
   }
 
@@ -169,11 +154,11 @@ struct Product {
   {
     std::vector<double> sum(x.s.rows, 0.0);
     for (int64_t v = 0; v < x.s.vectors; v++)
-      for (int64_t p = offsets[v]; p < offsets[v + 1]; p++) {
-        int64_t id = x.s.ids ? ids[v] : v;
+      for (int64_t p = arrays.offsets[v]; p < arrays.offsets[v + 1]; p++) {
+        int64_t id = x.s.ids ? arrays.ids[v] : v;
         double a = fabs(load(values.data(), x.s.iso ? 0 : p, x.semiring.type));
         if (x.semiring.multiplier == SHUNT_SECOND || x.semiring.multiplier == SHUNT_PAIR) a = 1;
-        sum[x.s.by_column ? indices[p] : id] += std::isfinite(a) ? a : 0;
+        sum[x.s.by_column ? arrays.indices[p] : id] += std::isfinite(a) ? a : 0;
       }
     return sum;
   }
@@ -188,7 +173,7 @@ struct Product {
 
   void name(uint64_t epoch)
   {
-    sparse = {&offsets, epoch, false};
+    sparse = {&arrays, epoch, false};
     dense = {&b, epoch, false};
     out = {&c, epoch, false};
   }

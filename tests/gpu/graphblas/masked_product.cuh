@@ -3,7 +3,7 @@
 #pragma once
 #include "backend/graphblas/gpu/gpu_engine.h"
 #include "backend/graphblas/gpu/gpu_masked.h"
-#include "tests/gpu/common/harness.cuh"
+#include "tests/gpu/graphblas/sparse_arrays.cuh"
 
 namespace harness
 {
@@ -20,8 +20,7 @@ inline Form random_form(Random &r)
 
 // A sparse matrix in host memory, its indices in ascending order.
 struct Operand {
-  std::vector<int64_t> ids, offsets, indices;
-  std::vector<uint32_t> ids32, offsets32, indices32;
+  SparseArrays arrays;
   std::vector<char> values;
   shunt_sparse s = {};
 
@@ -31,23 +30,20 @@ struct Operand {
     Random r(seed);
     const int64_t vectors = f.by_column ? cols : rows, length = f.by_column ? rows : cols;
     for (int64_t v = 0; v < vectors; v++) {
-      const int64_t begin = (int64_t)indices.size();
+      const int64_t begin = (int64_t)arrays.indices.size();
       const double share = mean * (r.below(20) == 0 ? 10 : r.below(4) == 0 ? 0 : 1) / length;
       for (int64_t i = 0; i < length; i++)
-        if (r.uniform() < share) indices.push_back(i);
-      if (f.hyper && (int64_t)indices.size() == begin) continue;
-      ids.push_back(v);
-      offsets.push_back(begin);
+        if (r.uniform() < share) arrays.indices.push_back(i);
+      arrays.end_vector(v, begin, f.hyper);
     }
-    if (indices.empty()) {
-      indices.push_back(0);
-      if (offsets.empty()) ids.push_back(0), offsets.push_back(0);
-    }
-    offsets.push_back((int64_t)indices.size());
-    s = {rows, cols, (int64_t)offsets.size() - 1, (int64_t)indices.size(), f.by_column};
+    arrays.end();
+    s.rows = rows;
+    s.cols = cols;
+    s.by_column = f.by_column;
     s.iso = f.iso;
+    arrays.point(s, f.hyper, f.index_bytes);
     fill_values(type, r);
-    point(f);
+    s.values = values.data();
   }
 
   void fill_values(shunt_type type, Random &r)
@@ -60,19 +56,6 @@ struct Operand {
       else
         store(values.data(), p, type, whole ? (double)(r.below(200) - 100) : r.value());
     }
-  }
-
-  void point(Form f)
-  {
-    const bool narrow = f.index_bytes == 4;
-    ids32.assign(ids.begin(), ids.end());
-    offsets32.assign(offsets.begin(), offsets.end());
-    indices32.assign(indices.begin(), indices.end());
-    s.id_bytes = s.offset_bytes = s.index_bytes = f.index_bytes;
-    s.ids = !f.hyper ? NULL : narrow ? (const void *)ids32.data() : ids.data();
-    s.offsets = narrow ? (const void *)offsets32.data() : offsets.data();
-    s.indices = narrow ? (const void *)indices32.data() : indices.data();
-    s.values = values.data();
   }
 };
 

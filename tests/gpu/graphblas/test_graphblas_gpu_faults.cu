@@ -70,7 +70,7 @@ static void *work(void *of)
   for (int i = 0; i < sized(12, 3); i++) {
     Product p(k, 70 + w->number);
     p.x.s = w->shared->x.s;
-    p.values = w->shared->values, p.offsets = w->shared->offsets, p.indices = w->shared->indices;
+    p.values = w->shared->values, p.arrays = w->shared->arrays;
     p.sparse = w->shared->sparse;
     p.dense = {&p.b, (uint64_t)(i + 1), false};
     p.out = {&p.c, (uint64_t)(i + 1), false};

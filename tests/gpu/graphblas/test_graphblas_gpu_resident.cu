@@ -103,7 +103,7 @@ static void test_kept_results_of_missing_rows()
   Product q(k, 15);
   q.x.s = p.x.s;
   q.sparse = p.sparse;
-  q.values = p.values, q.offsets = p.offsets, q.indices = p.indices, q.ids = p.ids;
+  q.values = p.values, q.arrays = p.arrays;
   q.b = p.c;
   q.x.b.values = p.c.data();
   q.dense = {&p.c, 3, false};

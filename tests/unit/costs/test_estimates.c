@@ -207,6 +207,17 @@ static void say_sddmm(const struct matrix *m, shunt_type type, int64_t k, bool b
   say("sddmm_sampled", m, type, k, shunt_cost_dense_sampled(&p.sddmm, SHUNT_MATH_EXACT, ON));
 }
 
+static void say_transposed(const struct matrix *m, shunt_type type, int64_t n)
+{
+  struct shunt_problem p = spmm_of(m, type, n);
+  p.op_a = 'T', p.spmm.b.rows = m->rows, p.spmm.c.rows = m->cols;
+  say("transposed", m, type, n, shunt_cost_csr_transposed(&p.spmm, m->longest, true, ON));
+  say("transposed_promised", m, type, n, shunt_cost_csr_transposed(&p.spmm, m->longest, false, ON));
+  say("transposed_unknown", m, type, n, shunt_cost_csr_transposed(&p.spmm, -1, true, ON));
+  say("transposed_original", m, type, n, shunt_cost_original(&p, NULL, ON));
+  say("transposing", m, type, n, shunt_cost_csr_transposing(&p.spmm.a, ON));
+}
+
 static void say_all(void)
 {
   for (int i = 0; i < MATRICES; i++)
@@ -219,6 +230,8 @@ static void say_all(void)
       say_copies(m, types[t], 256);
       say_dense(m, types[t], 256);
     }
+  for (int i = 0; i < MATRICES; i++)
+    for (int t = 0; t < TYPES; t++) say_transposed(&matrices[i], types[t], 32);
 }
 
 int main(int argc, char **argv)

@@ -75,7 +75,7 @@ static void test_sparse24(void)
           "more where an array stands off 16 bytes");
   }
   if (shunt_choose_sparse24_shape(&w.p.spmm, &h200) == SHUNT_SPARSE24_NONE) {
-    check(sparse24_says(&w) == SHUNT_R_DEVICE, "a build without wgmma has no sparse24");
+    check(sparse24_says(&w) == SHUNT_R_WGMMA, "a build without wgmma has no sparse24");
     return;
   }
   for (int i = 0; i < cases; i++) {
@@ -99,7 +99,7 @@ static void test_sparse24(void)
   check(sparse24_says(&w) == SHUNT_R_SHAPE, "nor B with rows off 16 bytes");
   pruned_weights(&w, 4096, 512, true);
   w.e.device.compute_capability = 80;
-  check(sparse24_says(&w) == SHUNT_R_DEVICE, "nor another GPU");
+  check(sparse24_says(&w) == SHUNT_R_WGMMA, "nor another GPU");
 }
 
 static void test_sparse24_proofs(void)

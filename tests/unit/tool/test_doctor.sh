@@ -429,10 +429,13 @@ if ${CC:-cc} -shared -fPIC -o cuda/libcuda.so.1 fake.c >out 2>err; then
   says warning "$calibrated is not used: it is of another build, GPU or driver"
   asked 0 "and none" A=1
   says ok "0: Fake 0, compute capability 9.0, 132 multiprocessors, 80 GiB"
+  ! grep -q wgmma out
+  ok $? "... and nothing of wgmma, which is there"
   asked 0 "a GPU that the build has no code for" FAKE_MAJOR=8
   verdict "Shunt cannot serve programs that use cuSPARSE (1 problem)."
   says problem "built for compute capability 9.0; this GPU has 8.0"
   asked 0 "a newer GPU: PTX serves" FAKE_MAJOR=12
+  says note "no wgmma, which compute capability 9.0 alone has, in a build for it: route sparse24"
   asked 0 "a driver older than the build's toolkit" FAKE_CUDA=12040
   verdict "Shunt cannot serve programs that use cuSPARSE (1 problem)."
   says problem "built with CUDA 13.0; the driver knows CUDA up to 12.4"
