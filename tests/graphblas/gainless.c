@@ -229,7 +229,7 @@ static bool came_from(const struct products *subject, const struct products *ori
   GrB_Matrix f = make_sparse(m, n, 200), a = make_sparse(n, n, 16);
   GrB_Matrix p = make_dense(m, n, GxB_BITMAP, 2);
   const bool good =
-      both_ways(subject, original, GrB_INT64, GxB_MIN_SECONDI_INT64, p, f, a, descriptor, taken);
+      masked(subject, original, GrB_INT64, GxB_MIN_SECONDI_INT64, p, f, a, descriptor, taken);
   GrB_Matrix_free(&f);
   GrB_Matrix_free(&a);
   GrB_Matrix_free(&p);
