@@ -60,7 +60,7 @@ static unsigned checked(Lane &l, const Problem &p)
 
 static void put(Lane &l, void *p, int64_t i, cudaDataType t, double v)
 {
-  put_kernel<<<1, 1, 0, l.stream>>>(p, i, t, v);
+  put_kernel<<<1, 1, 0, l.stream>>>(p, i, t, v, 0);
   CUDA_OK(cudaGetLastError());
 }
 
