@@ -126,23 +126,30 @@ static void test_order(const Kernel &kernel, const shunt_device &d)
   }
 }
 
-// Sizes alone decide about panels: patterns of opt1's size are too sparse for them, and of the
-// same size with one place in 10 not.
-static void test_panel_choice()
+// f32, square, this many rows: opt1's, one place in `places` stored, B by columns of k elements.
+static bool takes_panels(int64_t k, int64_t places)
 {
+  constexpr int64_t ROWS = 15449;
   shunt_device d = {};
   d.multiprocessors = 132;
   d.shared_per_block = 227 << 10;
   shunt_sddmm task = {};
-  task.a = shunt_dense{15449, 32, 32, 1, nullptr, SHUNT_F32};
-  task.b = shunt_dense{32, 15449, 1, 32, nullptr, SHUNT_F32};
-  task.c = shunt_csr{15449, 15449, 15449 * 125, nullptr, nullptr, nullptr, SHUNT_I32, SHUNT_F32, 0};
+  task.a = shunt_dense{ROWS, k, k, 1, nullptr, SHUNT_F32};
+  task.b = shunt_dense{k, ROWS, 1, k, nullptr, SHUNT_F32};
+  task.c = shunt_csr{ROWS,      ROWS, ROWS * (ROWS / places), nullptr, nullptr, nullptr, SHUNT_I32,
+                     SHUNT_F32, 0};
   shunt::csr::sddmm::operands ready = {};
   ready.aligned = true;
-  const bool sparse = shunt::csr::sddmm::panel_pays(&task, ready, &d);
-  task.c.nnz = 15449 * 1545;
-  check(shunt::csr::sddmm::panel_pays(&task, ready, &d) && !sparse,
+  return shunt::csr::sddmm::panel_pays(&task, ready, &d);
+}
+
+// Sizes alone decide about panels.
+static void test_panel_choice()
+{
+  check(takes_panels(256, 10) && !takes_panels(256, 124) && !takes_panels(32, 124),
         "csr: panels for one place in 10, none for one in 124");
+  check(!takes_panels(32, 10) && !takes_panels(128, 10),
+        "csr: no panels where a column is shorter than a warp's slab");
 }
 
 // 32-bit places of columns end at 64 GB of B.
