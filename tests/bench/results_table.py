@@ -208,15 +208,15 @@ def srbcrs():
     return table(("stored", "N", "srbcrs", "routed", "csr", "cuSPARSE's default", "its best"), [
         ["%g %%" % (100 * float(c.matrix.split(":")[2])), str(c.width)] + [
             "%.1f" % x for x in (c.us["srbcrs"], c.routed, c.us["csr"], c.default, c.best)]
-        for c in cases("srbcrs.json")])
+        for c in cases("srbcrs/routed.json")])
 
 
 def integer_peers():
     """srbcrs beside what else multiplies the pattern; f16 cases bring cuBLAS and `vector`."""
-    if not os.path.exists(os.path.join(folder, "integer-peers.json")):
+    if not os.path.exists(os.path.join(folder, "srbcrs/peers.json")):
         return ["Not measured yet."]
     found = {}
-    for c in cases("integer-peers.json"):
+    for c in cases("srbcrs/peers.json"):
         found.setdefault((c.matrix, c.width), {})[c.type] = c
     rows = []
     for (matrix, n), of in found.items():
@@ -431,7 +431,7 @@ def gains():
          bench + "-t f16 -n 32,64,128,256 FILE..."),
         ("int8 in 8 x 1 vectors, 4096 x 4096, 80 to 98 % zeros, on an H100",
          "cuSPARSE's best, after preprocess",
-         span([c.best / c.routed for c in cases("srbcrs.json")]),
+         span([c.best / c.routed for c in cases("srbcrs/routed.json")]),
          bench + "-t i8 -n 64,256,1024 random:4096x4096:{0.2,0.1,0.05,0.02}:8"),
         ("A transposed, 7 scattered matrices, fp32, fp64 and complex, on an H100",
          "cuSPARSE's best, after preprocess",

@@ -69,7 +69,7 @@ static void test_layers(void)
   }
 }
 
-/* tests/bench/results/srbcrs.json: `csr` on 4096 x 4096, an H200. */
+/* What `csr` took on 4096 x 4096, an H200; H100: tests/bench/results/srbcrs/routed.json. */
 static void test_csr(void)
 {
   static const struct {

@@ -35,7 +35,7 @@ case_of() { # TYPE WAY...
   printf ','
   case_of f16 "$(way cublas 20), $(way vector 32), $(way vector-packed 31)"
   printf ']}'
-} >copy/tests/bench/results/integer-peers.json
+} >copy/tests/bench/results/srbcrs/peers.json
 row='| 4096 | 10 % | 256 | 10.0 | refused | 15.0 | refused | 20.0 | 31.0 | 90.0 | 90.0'
 python3 "$tables" copy && grep -q -x -F "$row | refused | 1.50 |" copy/tests/bench/RESULTS.md
 ok $? "int8 and what it is compared with stand in one row"
