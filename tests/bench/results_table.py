@@ -397,6 +397,11 @@ def graph_gains():
     return gains
 
 
+def graph_gpu_gains():
+    """Times as fast, of each graph and product on a GPU."""
+    return [float(line.split()[-1]) for line in lines("graphs/gpu.txt") if not line.startswith("#")]
+
+
 def graphs():
     return table(("product", "graphs", "times as fast: mean (least to greatest)"),
                  [("`%s`, %s" % tuple(product.split(", ")), str(len(x)), span(x))
@@ -455,6 +460,9 @@ def gains():
         ("GraphBLAS, graphs, `C<S> = S S'` as in k-truss, 2 CPU cores, 12 graphs",
          "GraphBLAS 7.4.0", span(graph_gains()["C<S> = S S', plus.pair uint32"]),
          "tests/bench/graphblas_graphs GRAPH..."),
+        ("GraphBLAS, triangles of two R-MAT graphs, 8 and 31 million entries, on an H100",
+         "GraphBLAS on 16 cores", span(graph_gpu_gains()),
+         "tests/bench/graphblas_graphs -t 16 -p plus.pair rmat18 rmat20"),
         ("GraphBLAS on the GPU, large matrices, fp32 and fp64", "GraphBLAS on 16 cores",
          span(gpu), "tests/bench/graphblas_gpu_bench"),
     ]
