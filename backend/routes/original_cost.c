@@ -99,9 +99,10 @@ static double transposed_by_rows(const struct shunt_problem *p, const struct shu
 }
 
 /* C is cleared; then each entry of A adds a row of B, times its value, to a row of C.  So it is C
-   that is gathered from, and as large as what may be beyond L2.  */
-static double transposed(const struct shunt_problem *p, const struct shunt_original_costs *t,
-                         const struct shunt_machine *m)
+   that is gathered from, and may be beyond L2.  Long rows of A, or of columns as long, are waited
+   for.  */
+static double transposed(const struct shunt_problem *p, const struct shunt_profile *f,
+                         const struct shunt_original_costs *t, const struct shunt_machine *m)
 {
   const int type = layer_type(p->spmm.a.value_type);
   struct shunt_spmm s = p->spmm;
@@ -109,7 +110,7 @@ static double transposed(const struct shunt_problem *p, const struct shunt_origi
   s.b = p->spmm.c;
   return shunt_cost_fitted(
       p->algorithm == SHUNT_CSR_ALG1 ? &t->transposed_alg1[type] : &t->transposed[type], &s,
-      (double)s.a.nnz, 0, m);
+      (double)s.a.nnz, shunt_cost_excess(&s.a, f), m);
 }
 
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
@@ -119,7 +120,7 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
   const struct shunt_csr *sparse = shunt_problem_sparse(p);
   if (p->op == SHUNT_SDDMM) return sddmm(&p->sddmm, f, t);
   if (shunt_problem_in_blocks(p)) return blocks(p, t);
-  if (p->op_a == 'T' || p->op_a == 'H') return transposed(p, t, m);
+  if (p->op_a == 'T' || p->op_a == 'H') return transposed(p, f, t, m);
   if (is_layer(p)) return layer(p, f, t, m);
   return (sparse->value_type == SHUNT_C64 ? t->c64 : 1) *
          shunt_cost_fitted(fit_of(p, t), &p->spmm, (double)sparse->nnz,
