@@ -51,6 +51,7 @@ struct shunt_fit_costs {
   double row;     /* us per million rows of A */
   double tiles;   /* us per million times that a row of C has 128 bytes more than 128 */
   double list;    /* us per million gathered rows of B */
+  double narrow;  /* us per million of those, by the share of 64 bytes that they are shorter */
   double longest; /* us per thousand rows of B that one team gathers and others do not, up to 512 */
   double beyond;  /* us per thousand of those from there up to 4096, which rows are cut at, */
   double huge;    /* and beyond that, where they are not */

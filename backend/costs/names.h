@@ -51,6 +51,7 @@
   F(line, at, row, .row, NEAR) \
   F(line, at, tiles, .tiles, NEAR) \
   F(line, at, list, .list, NEAR) \
+  F(line, at, narrow, .narrow, NEAR) \
   F(line, at, longest, .longest, FIXED) \
   F(line, at, beyond, .beyond, FIXED) \
   F(line, at, huge, .huge, FIXED) \

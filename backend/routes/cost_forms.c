@@ -72,12 +72,14 @@ double shunt_cost_fitted(const struct shunt_fit_costs *c, const struct shunt_spm
   const double written = (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
   const double nnz = (double)p->a.nnz, rows = (double)p->a.rows;
   const double tiles = rows * shunt_larger(row / 128 - 1, 0);
+  const double narrow = gathered * shunt_larger(64 - row, 0) / 64;
   const double some = shunt_lesser(late, 512), more = shunt_lesser(late, 4096) - some;
   const double most = late - some - more;
   const double near = (double)m->device.l2_bytes * 0.75 / ((double)p->b.rows * row + 1);
   const double far = shunt_larger(1 - near, 0) * gathered * row;
   return c->start + 1e-3 * (c->longest * some + c->beyond * more + c->huge * most) +
-         (1e-6 * (c->entry * nnz + c->row * rows + c->list * gathered + c->tiles * tiles) +
+         (1e-6 * (c->entry * nnz + c->row * rows + c->list * gathered + c->narrow * narrow +
+                  c->tiles * tiles) +
           1e-9 * (c->gather * gathered * loaded + c->far * far + c->written * written));
 }
 

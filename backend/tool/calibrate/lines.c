@@ -11,7 +11,7 @@
 #include "backend/tool/calibrate/calibrate.h"
 
 #define OF_CSR "start entry gather written longest beyond far"
-#define OF_BUNDLE "start entry gather written row list longest beyond"
+#define OF_BUNDLE "start entry gather written row list longest beyond far narrow"
 #define OF_DEFAULT "start entry gather written row longest beyond far"
 #define OF_ALG1 "start gather written row longest beyond huge"
 #define OF_ALG3 "start entry gather written row tiles longest beyond huge far"
