@@ -38,8 +38,9 @@ namespace
 {
 
 constexpr int kEntries = 4096; // of a piece of A's entries
-constexpr int kRows = 64;      // of a piece of A^T's rows
+constexpr int kMostRows = 64;  // of a piece of A^T's rows
 constexpr int kItems = 16;     // that a thread sums up
+constexpr int kResident = 4;   // blocks a multiprocessor
 constexpr int kSums = kThreads * kItems;
 constexpr int kProving = guard::hash_blocks_per_multiprocessor; // blocks a multiprocessor
 constexpr int kMostParts = SHUNT_FINGERPRINT_SCRATCH / sizeof(struct shunt_fingerprint);
@@ -162,28 +163,50 @@ __device__ __forceinline__ void note_length(const job &j, uint32_t length)
   if (length > *static_cast<volatile uint32_t *>(longest)) atomicMax(longest, length);
 }
 
-template <class I> __device__ __forceinline__ void order(const job &j, int64_t piece, int32_t *room)
+// The rows [first, last) of A^T that Mine entries a lane are enough for, and no fewer; returns the
+// longest of all.
+template <class I, int Mine>
+__device__ __forceinline__ int order_rows(const job &j, int64_t first, int64_t last)
 {
-  const int64_t first = piece * kRows, last = first + kRows < j.cols ? first + kRows : j.cols;
+  constexpr int kCount = kBatch / Mine;
   const int32_t *offsets = j.to.offsets;
+  int longest = 0;
 
-  for (int64_t r0 = first + threadIdx.x / 32; r0 < last; r0 += kBatch * kWarps) {
-    int begin[kBatch], count[kBatch], longest = 0;
+  for (int64_t r0 = first + threadIdx.x / 32; r0 < last; r0 += kCount * kWarps) {
+    int begin[kCount], count[kCount];
+    bool any = false;
 #pragma unroll
-    for (int k = 0; k < kBatch; k++) {
+    for (int k = 0; k < kCount; k++) {
       const int64_t r = r0 + k * kWarps;
       begin[k] = r < last ? offsets[r] : 0;
       count[k] = r < last ? offsets[r + 1] - begin[k] : 0;
       longest = count[k] > longest ? count[k] : longest;
+      any = any || (count[k] > Mine / 2 * 32 && count[k] <= Mine * 32);
     }
-    order_by_rank<I>(j, begin, count);
-    if (threadIdx.x % 32 == 0) note_length(j, static_cast<uint32_t>(longest));
+    if (any) order_by_rank<I, kCount, Mine>(j, begin, count);
   }
+  return longest;
+}
+
+template <class I> __device__ __forceinline__ void order(const job &j, int64_t piece, int32_t *room)
+{
+  const int64_t first = piece * j.rows_a_piece, end = first + j.rows_a_piece;
+  const int64_t last = end < j.cols ? end : j.cols;
+  const int32_t *offsets = j.to.offsets;
+  const int longest = order_rows<I, 1>(j, first, last);
+
+  if (threadIdx.x % 32 == 0) note_length(j, static_cast<uint32_t>(longest));
+  if (!__syncthreads_or(longest > 32)) return;
+  order_rows<I, 2>(j, first, last);
+  order_rows<I, 4>(j, first, last);
+  order_rows<I, 8>(j, first, last);
   for (int64_t r = first; r < last; r++) {
     const int begin = offsets[r], count = offsets[r + 1] - begin;
-    if (count <= kShort) continue;
+    if (count <= kRanked) continue;
     if (count <= kSorted)
       order_by_sort<I>(j, begin, count, room);
+    else if (!walk_pays(j, count))
+      order_by_sorts<I>(j, begin, count, room);
     else
       order_by_walk<I>(j, static_cast<int>(r), begin, room);
   }
@@ -221,7 +244,7 @@ __global__ void __launch_bounds__(kThreads) transpose_kernel(const __grid_consta
   wait_for_previous();
   if (j.parts && pattern_stands(j)) return;
   const uint32_t entries = static_cast<uint32_t>((j.nnz + kEntries - 1) / kEntries);
-  const uint32_t rows = static_cast<uint32_t>((j.cols + kRows - 1) / kRows);
+  const uint32_t rows = static_cast<uint32_t>((j.cols + j.rows_a_piece - 1) / j.rows_a_piece);
   const uint32_t offsets = static_cast<uint32_t>(j.cols / kEntries + 1);
   int32_t *ends = j.to.offsets + 1, *places = j.to.places ? j.to.places : j.to.columns;
 
@@ -326,13 +349,21 @@ job job_of(const struct shunt_csr *a, bool conjugate, const struct shunt_transpo
   return j;
 }
 
-shunt_status transpose(const struct shunt_csr *a, const job &j, const struct shunt_device *d,
+// A row for each warp at least, and a piece for each block of those that run at once.
+int rows_a_piece(int64_t rows, const struct shunt_device *d)
+{
+  const int64_t each = pieces_of(rows, blocks_for(rows, kResident, d).x);
+  return static_cast<int>(each < kWarps ? kWarps : each < kMostRows ? each : kMostRows);
+}
+
+shunt_status transpose(const struct shunt_csr *a, job j, const struct shunt_device *d,
                        cudaStream_t stream)
 {
-  const int64_t entries = pieces_of(a->nnz, kEntries), rows = pieces_of(a->cols, kRows);
+  j.rows_a_piece = rows_a_piece(a->cols, d);
+  const int64_t entries = pieces_of(a->nnz, kEntries), rows = pieces_of(a->cols, j.rows_a_piece);
   return launch_early(
       a->index_type == SHUNT_I64 ? transpose_kernel<int64_t> : transpose_kernel<int32_t>,
-      blocks_for(entries > rows ? entries : rows, 4, d), dim3(kThreads), d, stream, j);
+      blocks_for(entries > rows ? entries : rows, kResident, d), dim3(kThreads), d, stream, j);
 }
 
 template <class V>

@@ -1,9 +1,10 @@
 // csr_transpose_order.cuh: the entries of a row of A^T in the order of their places, by how many
 // there are:
 //
-//   up to 32           a warp: an entry's rank is how many places are less than its own
+//   up to kRanked      a warp: an entry's rank is how many places are less than its own
 //   up to kSorted      a block: a bitonic sort in shared memory
-//   more               a block: a walk through all columns of A, which finds them in order
+//   more               a block: such sorts of parts that overlap, or a walk through all columns of A,
+//                      which finds them in order
 //
 // In memory at first are a row's places in any order, in `places` or, where that is NULL, in
 // `columns`; each is read before anything is written over it.
@@ -16,15 +17,21 @@ namespace transposing
 {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
-constexpr int kShort = 32, kSorted = 8192; // entries of a row
-constexpr int kBatch = 8;                  // entries that a thread has under way
-constexpr int32_t kNone = INT32_MAX;       // behind all places
+constexpr int kBatch = 8;            // entries that a thread has under way
+constexpr int kRanked = 32 * kBatch; // entries of a row
+#ifdef SHUNT_EMULATED
+constexpr int kSorted = 1024; // where the matrices are small
+#else
+constexpr int kSorted = 8192;
+#endif
+constexpr int32_t kNone = INT32_MAX; // behind all places
 constexpr unsigned kAll = 0xffffffffu;
 
 struct job {
   const void *offsets, *columns, *values; // A
   int64_t rows, cols, nnz;
   int base, value_size;
+  int rows_a_piece; // of A^T
   bool conjugate;
   struct shunt_transposed to;
   // Only where these do not add up to what is expected; or NULL.
@@ -127,26 +134,38 @@ template <class I> __device__ __forceinline__ void put(const job &j, int64_t t, 
 }
 
 // Rows of A^T that a warp puts in order at once: rows[k] begins at begin[k] and has count[k]
-// entries; those with none, or more than kShort, are passed by.
-template <class I, int Count>
+// entries, of which each lane takes Mine.  Passed by are those with more, and those that Mine / 2
+// are enough for.
+template <class I, int Count, int Mine>
 __device__ __forceinline__ void order_by_rank(const job &j, const int (&begin)[Count],
                                               const int (&count)[Count])
 {
   const int lane = threadIdx.x % 32;
   const int32_t *in = j.to.places ? j.to.places : j.to.columns;
-  int32_t place[Count];
-  int row[Count];
+  int32_t place[Count * Mine];
+  int row[Count * Mine];
 
 #pragma unroll
-  for (int k = 0; k < Count; k++)
-    place[k] = count[k] <= kShort && lane < count[k] ? in[begin[k] + lane] : kNone;
+  for (int e = 0; e < Count * Mine; e++) {
+    const int at = e % Mine * 32 + lane, entries = count[e / Mine];
+    place[e] = at < entries && entries <= 32 * Mine ? in[begin[e / Mine] + at] : kNone;
+  }
   rows_of<I>(j, place, row);
 #pragma unroll
   for (int k = 0; k < Count; k++) {
-    if (count[k] <= 0 || count[k] > kShort) continue;
-    int rank = 0;
-    for (int l = 0; l < count[k]; l++) rank += __shfl_sync(kAll, place[k], l) < place[k];
-    if (lane < count[k]) put_of(j, begin[k] + rank, place[k], row[k]);
+    if (count[k] <= Mine / 2 * 32 || count[k] > Mine * 32) continue;
+    int rank[Mine] = {};
+#pragma unroll
+    for (int other = 0; other < Mine; other++)
+      for (int l = 0; l < 32 && other * 32 + l < count[k]; l++) {
+        const int32_t before = __shfl_sync(kAll, place[k * Mine + other], l);
+#pragma unroll
+        for (int i = 0; i < Mine; i++) rank[i] += before < place[k * Mine + i];
+      }
+#pragma unroll
+    for (int i = 0; i < Mine; i++)
+      if (i * 32 + lane < count[k])
+        put_of(j, begin[k] + rank[i], place[k * Mine + i], row[k * Mine + i]);
   }
 }
 
@@ -162,19 +181,58 @@ __device__ __forceinline__ void exchange(int32_t *sorted, int room, int run, int
   __syncthreads();
 }
 
-template <class I>
-__device__ __forceinline__ void order_by_sort(const job &j, int begin, int count, int32_t *sorted)
+// Leaves in[0] .. in[count - 1], ascending, in `sorted`.
+__device__ __forceinline__ void sort(const int32_t *in, int count, int32_t *sorted)
 {
-  const int32_t *in = j.to.places ? j.to.places : j.to.columns;
-  int room = 2 * kShort;
+  int room = 2 * kRanked;
 
   while (room < count) room *= 2;
-  for (int i = threadIdx.x; i < room; i += kThreads) sorted[i] = i < count ? in[begin + i] : kNone;
+  for (int i = threadIdx.x; i < room; i += kThreads) sorted[i] = i < count ? in[i] : kNone;
   __syncthreads();
   for (int run = 2; run <= room; run *= 2)
     for (int apart = run / 2; apart > 0; apart /= 2) exchange(sorted, room, run, apart);
+}
+
+template <class I>
+__device__ __forceinline__ void order_by_sort(const job &j, int begin, int count, int32_t *sorted)
+{
+  sort((j.to.places ? j.to.places : j.to.columns) + begin, count, sorted);
   for (int i = threadIdx.x; i < count; i += kThreads) put<I>(j, begin + i, sorted[i]);
   __syncthreads();
+}
+
+// Parts of which a sort takes two.  Neighbours are sorted together, in turns, until each entry had
+// the time to come from one end to the other:
+//
+//   turn 0, 2 ..   | part 0   part 1 | part 2   part 3 | part 4 |
+//   turn 1, 3 ..   | part 0 | part 1   part 2 | part 3   part 4 |
+__device__ __forceinline__ int parts_of(int count)
+{
+  return (count + kSorted / 2 - 1) / (kSorted / 2);
+}
+
+template <class I>
+__device__ __forceinline__ void order_by_sorts(const job &j, int begin, int count, int32_t *sorted)
+{
+  int32_t *all = (j.to.places ? j.to.places : j.to.columns) + begin;
+
+  for (int turn = 0; turn < parts_of(count); turn++)
+    for (int first = turn % 2 * (kSorted / 2); first < count; first += kSorted) {
+      const int size = count - first < kSorted ? count - first : kSorted;
+      sort(all + first, size, sorted);
+      for (int i = threadIdx.x; i < size; i += kThreads) all[first + i] = sorted[i];
+      __syncthreads();
+    }
+  for (int i = threadIdx.x; i < count; i += kThreads) put<I>(j, begin + i, all[i]);
+  __syncthreads();
+}
+
+// Sorts grow as the square of the parts, walks as A: a sort takes as long as one through 2 kSorted
+// entries.
+__device__ __forceinline__ bool walk_pays(const job &j, int count)
+{
+  const int64_t parts = parts_of(count);
+  return parts * parts * (2 * kSorted) > j.nnz;
 }
 
 // found: [kBatch][kWarps].  A round is kBatch times kThreads entries.

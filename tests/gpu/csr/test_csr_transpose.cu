@@ -95,7 +95,8 @@ struct Named {
 // Columns as long as each way of ordering has them, and at its ends.
 Pattern long_columns()
 {
-  const int64_t lengths[] = {1, 31, 32, 33, 64, 65, 1000, 8191, 8192, 8193, 9000, 0};
+  const int64_t lengths[] = {1,   31,   32,   33,   64,   65,   127,  128,  129,  255, 256,
+                             257, 1000, 1024, 1025, 2049, 8191, 8192, 8193, 9000, 0};
   Pattern p;
   p.rows = 9001;
   p.cols = sizeof lengths / sizeof *lengths;
@@ -114,6 +115,7 @@ std::vector<Named> patterns()
   all.push_back({"no entries", random_pattern(50, 40, 0, 1, 1)});
   all.push_back({"tall", random_pattern(3000, 7, 0.02, 1, 3)});
   all.push_back({"wide", random_pattern(9, 5000, 0.3, 1, 4)});
+  all.push_back({"columns of 30 to 70", random_pattern(500, 700, 0.1, 1, 8)});
   all.push_back({"skewed", skewed_pattern(400, 300, 9, 6)});
   Pattern twice = random_pattern(90, 70, 0.4, 1, 5);
   for (size_t i = 0; i + 1 < twice.columns.size(); i += 3) twice.columns[i + 1] = twice.columns[i];
@@ -140,6 +142,11 @@ void test_transposing()
   Matrix m(long_columns(), SHUNT_I32, SHUNT_F32, 1);
   check(transposes(m, true, false), "long columns, kept");
   check(transposes(m, false, false), "long columns, with values");
+#ifndef SHUNT_EMULATED // whose sorts are shorter, so that those above are several
+  Matrix large(random_pattern(11000, 20, 0.9, 1, 9), SHUNT_I32, SHUNT_F32, 1);
+  check(transposes(large, true, false), "longer ones of a larger matrix, kept");
+  check(transposes(large, false, false), "with values");
+#endif
 }
 
 // Offsets and columns that are none.
@@ -227,16 +234,31 @@ void test_refused()
         "indices of 16 bits");
 }
 
+// Rows of `each` entries anywhere, and one in each of the first `full` columns for every fifth row.
+Pattern scattered_rows(int64_t rows, int64_t cols, int each, int full)
+{
+  Random r(5);
+  Pattern p;
+  p.rows = rows, p.cols = cols;
+  for (int64_t i = 0; i < rows; i++) {
+    for (int k = 0; k < full && i % 5 == 0; k++) p.columns.push_back(k);
+    for (int k = 0; k < each; k++) p.columns.push_back(r.below(cols));
+    p.offsets.push_back(p.nnz());
+  }
+  return p;
+}
+
 void print_times()
 {
-  for (int64_t rows : {10000, 100000, 1000000}) {
-    Random r(5);
-    Pattern p;
-    p.rows = p.cols = rows;
-    for (int64_t i = 0; i < rows; i++) {
-      for (int k = 0; k < 10; k++) p.columns.push_back(r.below(rows));
-      p.offsets.push_back(p.nnz());
-    }
+  static const struct {
+    int64_t rows, cols;
+    int each, full;
+  } sizes[] = {{10000, 10000, 10, 0},  {100000, 100000, 10, 0}, {1000000, 1000000, 10, 0},
+               {45000, 45000, 45, 0},  {20000, 20000, 40, 0},   {30000, 5000, 10, 0},
+               {5000, 30000, 60, 0},   {15000, 15000, 125, 0},  {4096, 4096, 410, 0},
+               {50000, 50000, 14, 10}, {2000, 2000, 40, 0}};
+  for (const auto &size : sizes) {
+    const Pattern p = scattered_rows(size.rows, size.cols, size.each, size.full);
     Matrix m(p, SHUNT_I32, SHUNT_F32, 0);
     Transposed kept(m.a, true), out(m.a, false);
     Buffer prints(2 * sizeof(shunt_fingerprint)), scratch(SHUNT_FINGERPRINT_SCRATCH);
@@ -258,8 +280,11 @@ void print_times()
       });
     };
     const double proved = refresh(&proof), repaired = refresh(&other), gathered = refresh(NULL);
-    printf("time transpose us=%.1f proved=%.2f repaired=%.1f gathered=%.2f f32 %lld rows of 10\n",
-           whole, proved, repaired, gathered, (long long)rows);
+    printf(
+        "time transpose us=%.1f proved=%.2f repaired=%.1f gathered=%.2f f32 %lld x %lld rows of %d"
+        ", full columns %d\n",
+        whole, proved, repaired, gathered, (long long)p.rows, (long long)p.cols, size.each,
+        size.full);
   }
 }
 
