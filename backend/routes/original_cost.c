@@ -108,9 +108,9 @@ static double transposed(const struct shunt_problem *p, const struct shunt_profi
   struct shunt_spmm s = p->spmm;
   if (type == 0) return transposed_by_rows(p, m);
   s.b = p->spmm.c;
-  return shunt_cost_fitted(
-      p->algorithm == SHUNT_CSR_ALG1 ? &t->transposed_alg1[type] : &t->transposed[type], &s,
-      (double)s.a.nnz, shunt_cost_excess(&s.a, f), m);
+  const bool alg1 = p->algorithm == SHUNT_CSR_ALG1;
+  return shunt_cost_fitted(alg1 ? &t->transposed_alg1[type] : &t->transposed[type], &s,
+                           (double)s.a.nnz, shunt_cost_excess(&s.a, f), m);
 }
 
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
