@@ -102,10 +102,12 @@ struct shunt_csr_costs {
   struct shunt_fit_costs layer, layer_half;   /* the others, by the longest row; of 2-byte types */
   struct shunt_sddmm_costs sddmm, sddmm_half; /* of layers; of 2-byte types; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
-  double alike;        /* share of that where rows of the same columns are taken together */
-  double c64;          /* how many times as long as by its bytes */
-  double huge_entry;   /* ns of an entry of a row that one block computes */
-  double others_bytes; /* bytes of B per ns that all blocks together gather */
+  double alike;             /* share of that where rows of the same columns are taken together */
+  double c64;               /* how many times as long as by its bytes */
+  double huge_entry;        /* ns of an entry of a row that one block computes */
+  double others_bytes;      /* bytes of B per ns that all blocks together gather */
+  double transposing_start; /* us; to transpose A: */
+  double transposing_entry, transposing_column; /* us per million */
 };
 
 struct shunt_bundle_costs {

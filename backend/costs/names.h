@@ -85,6 +85,11 @@
   F(line, at, huge_entry, .huge_entry, FIXED) \
   F(line, at, others_bytes, .others_bytes, PER_NEAR)
 
+#define SHUNT_TRANSPOSING_FIELDS(F, line, at) \
+  F(line, at, start, .transposing_start, FIXED) \
+  F(line, at, entry, .transposing_entry, NEAR) \
+  F(line, at, column, .transposing_column, NEAR)
+
 #define SHUNT_VECTOR_FIELDS(F, line, at) \
   F(line, at, index, .index, PER_COPY) \
   F(line, at, walk_start, .walk_start, FIXED) \
@@ -237,6 +242,7 @@
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "csr.scattered_sddmm.f32", ours.csr.scattered_sddmm[1]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "csr.scattered_sddmm.f64", ours.csr.scattered_sddmm[2]) \
   SHUNT_CSR_FIELDS(F, "csr", ours.csr) \
+  SHUNT_TRANSPOSING_FIELDS(F, "csr.transposing", ours.csr) \
   SHUNT_FIT_FIELDS(F, "bundle.f32", ours.bundle.f32) \
   SHUNT_FIT_FIELDS(F, "bundle.f64", ours.bundle.f64) \
   SHUNT_FIT_FIELDS(F, "vector.narrow", ours.vector.narrow) \

@@ -19,7 +19,7 @@ double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
          shunt_cost_copy_of_b(p, m);
 }
 
-/* ---- transposed: derived from the rates of copies and gathers, not measured ----------------- */
+/* ---- transposed: a call by the rates of copies and gathers, the copy as it was measured -------- */
 
 double shunt_cost_csr_transposed(const struct shunt_spmm *p, int64_t longest, bool proved,
                                  const struct shunt_machine *m)
@@ -39,13 +39,11 @@ double shunt_cost_csr_transposed(const struct shunt_spmm *p, int64_t longest, bo
   return proved ? us : us - shunt_cost_launches(1, m);
 }
 
-/* Counts, cursors, and places as they come are three accesses of four bytes anywhere for each
-   entry; its row is found by as many again, near each other.  One block adds up the columns, some
-   4,096 of them a microsecond and a half.  */
+/* Columns of 8,192 entries and more, which nobody has counted by then, take far longer. */
 double shunt_cost_csr_transposing(const struct shunt_csr *a, const struct shunt_machine *m)
 {
-  const double nnz = (double)a->nnz, entries = 4 * nnz;
-  return 6 * shunt_cost_gather(entries, 4, entries, m) + 1.5 * (double)a->cols / 4096;
+  return of(m)->transposing_start + 1e-6 * (of(m)->transposing_entry * (double)a->nnz +
+                                            of(m)->transposing_column * (double)a->cols);
 }
 
 double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,

@@ -171,8 +171,25 @@ static void test_transposed(void)
   }
 }
 
+/* Transposing A, on an H200 (tests/bench/results/csr/transposing.txt). */
+static void test_transposing(void)
+{
+  static const struct {
+    int64_t cols, nnz;
+    double us;
+  } measured[] = {{10000, 100000, 54.3}, {1000000, 10000000, 2290}, {45000, 2025000, 307},
+                  {5000, 300000, 95.4},  {30000, 300000, 89.9},     {4096, 1679360, 244}};
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    const struct shunt_csr a = {.cols = measured[i].cols, .nnz = measured[i].nnz};
+    const double us = shunt_cost_csr_transposing(&a, &h200);
+    check(within(us, measured[i].us) < 1.25, "case %u: transposed in %.0f us, measured %.0f", i, us,
+          measured[i].us);
+  }
+}
+
 int main(void)
 {
+  test_transposing();
   test_transposed();
   test_algorithms_fit();
   test_algorithms_of_half();
