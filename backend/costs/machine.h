@@ -41,6 +41,10 @@ extern const struct shunt_cost_table *const shunt_costs_built_in[];
    by its multiprocessors.  gpu NULL: not known.  */
 void shunt_costs_choose(const char *gpu, int multiprocessors, struct shunt_cost_table *out);
 
+/* Were products of this route ("original": by cuSPARSE) timed on a GPU of this name for a built-in
+   table?  False: its times there are another GPU's, carried over.  */
+bool shunt_costs_are_measured(const char *gpu, const char *route);
+
 /* The table of cuSPARSE 12.6 (126), or of the version next to it; 0: not known, the first. */
 const struct shunt_original_costs *shunt_costs_of_original(const struct shunt_cost_table *t,
                                                            int cusparse);
