@@ -109,7 +109,7 @@ static inline GrB_Type grb_product_type(const struct grb_product *p)
   return p->library->type[p->semiring.number];
 }
 
-/* Which matrix this operand is read from; nobody's where C itself is read: it is about to change. */
+/* Which matrix an operand is read from; none where that is C, which is about to change. */
 static inline struct grb_identity grb_product_source(const struct grb_product *p,
                                                      const struct grb_operand *x)
 {

@@ -30,11 +30,12 @@
 extern "C" {
 #endif
 
-/* Which matrices S, B and C of a product are, for what may stay on a device.  S and B: epochs read
-   before their arrays were; whatever may not be kept has handle NULL, epoch 0, or read_only.  C: the
-   matrix that will own c.values, that very array with that very content, from now until its epoch
-   moves; its epoch read after the last bump; handle NULL if C goes through a mask or is temporary:
-   else a later matrix at the same address would be taken for it.  */
+/* Which matrices S, B and C of a product are, for what may stay on a device.
+   s, b: epochs read before their arrays were.  Whatever may not be kept has handle NULL, epoch 0,
+   or read_only.
+   c: the matrix that will own c.values, that very array with that very content, from now until its
+   epoch moves; its epoch read after the last bump.  handle NULL if C goes through a mask or is
+   temporary: else a later matrix at the same address would be taken for it.  */
 struct grb_spmm_sources {
   struct grb_identity s, b, c;
 };
