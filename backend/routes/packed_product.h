@@ -85,6 +85,15 @@ struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_for
                                                    const struct shunt_problem *p);
 bool shunt_packed_overwrites(const struct shunt_spmm *s); /* beta is 0, and on the host */
 
+/* Is so much workspace too much to ask for on this device? */
+bool shunt_packed_is_large(size_t workspace, const struct shunt_context *context);
+
+/* What a product from a packed copy takes, whose launches take `us`, when `copied` bytes of B have to
+   be copied first (0: none).  */
+double shunt_packed_expected_us(const struct shunt_call *c, double us, size_t copied);
+/* Is such a product faster than `csr`, with its share of the conversion, which takes `made` us? */
+bool shunt_packed_gains(const struct shunt_call *c, double us, double made);
+
 /* The last questions of `expect`: may a copy be used, or made, for this call?  For formats that
    read B in place, aligned to 16 bytes, where they want no memory of their own.  */
 struct shunt_outcome shunt_packed_usable(const struct shunt_packed_format *f,
