@@ -88,8 +88,8 @@ bool shunt_packed_overwrites(const struct shunt_spmm *s); /* beta is 0, and on t
 /* Is so much workspace too much to ask for on this device? */
 bool shunt_packed_is_large(size_t workspace, const struct shunt_context *context);
 
-/* What a product from a packed copy takes, whose launches take `us`, when `copied` bytes of B have to
-   be copied first (0: none).  */
+/* What a product from a packed copy takes if its launches take `us`: with W, where C's old content
+   counts, and with the copy of `copied` bytes of B (0: B is read in place).  */
 double shunt_packed_expected_us(const struct shunt_call *c, double us, size_t copied);
 /* Is such a product faster than `csr`, with its share of the conversion, which takes `made` us? */
 bool shunt_packed_gains(const struct shunt_call *c, double us, double made);

@@ -1,5 +1,6 @@
-/* check.h: the lines that tests print, of all kinds: "ok - text", "not ok - text" or "skip - text" for
-   each check, then "N passed, N failed, N skipped".  C11 and C++17; for one source of a program. */
+/* check.h: the lines that tests of all kinds print: "ok - text", "not ok - text" or "skip - text"
+   for each check, then "N passed, N failed, N skipped".  C11 and C++17.  One source of a program
+   includes it, as each has its own counts.  */
 #ifndef CHECK_H
 #define CHECK_H
 
