@@ -4,7 +4,7 @@
 Reads the sections .nv_fatbin of the objects in kernels/ and conv/.  Such a section is a row of fat
 binaries, each a header and entries, one for each architecture and kind:
 
-    header   magic 0xBA55ED50 (4 bytes) | version (2) | its own length (2) | length of the entries (8)
+    header   magic 0xBA55ED50 (4 bytes) | version (2) | its own length (2) | that of the entries (8)
     entry    kind (2): 1 PTX, 2 machine code | version (2) | its header's length (4)
              | length of what follows (8) | 12 bytes | architecture (4), at byte 28 | ...
 """
