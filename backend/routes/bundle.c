@@ -2,8 +2,8 @@
    (kernels/bundle/bundle_kernels.h).  A is read in place, as it is; what is kept is a hint of
    which columns the eights have, which the kernel checks as it goes, so it needs no proof.
 
-   What finite elements are made of: neighbouring rows share many columns, but not all, so that
-   `vector`'s equal lists are rare.  How much they share is known once the hint is made:
+   For matrices of finite elements: neighbouring rows share many columns, but seldom all of them,
+   as `vector` wants it.  How much they share is known once the hint is made:
 
      call 1     a profile is asked for
      call 2     by the profile it may be worth a try: the hint is made, but not used

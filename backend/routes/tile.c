@@ -2,11 +2,11 @@
    by 32 in merged tiles of the `tile` format (kernels/tile/tile_format.h): each row of B is
    gathered once for all sixteen and multiplied on the tensor cores.  SpMM, f16 and bf16.
 
-   What finite elements are made of, and pruned layers from 0.9 on.  How many tiles there are says
-   the profile, and with it what the product takes and what memory the copy needs.
+   For matrices of finite elements, and for pruned layers with 90 % zeros or more.  The profile
+   counts the tiles; from their number follow the time of the product and the size of the copy.
 
-   A packed copy as of packed_product.h.  A sum that became NaN the kernel computes again from A's
-   own entries, so that nothing has to be probed; a matrix that has more tiles than there is memory
+   A packed copy as of packed_product.h.  The kernel computes a sum that became NaN again from A's
+   own entries, so that nothing has to be probed.  A matrix that has more tiles than there is memory
    for, or whose columns do not ascend, is irregular.  Kept note: tiles that there is room for.  */
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
