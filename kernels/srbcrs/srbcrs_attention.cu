@@ -42,6 +42,8 @@ extern "C" shunt_status shunt_srbcrs_attention_cuda(const struct shunt_srbcrs_at
   if (longest < 0 || shunt_srbcrs_attention_shared(longest) > d->shared_per_block ||
       d->compute_capability < 80)
     return SHUNT_E_UNSUPPORTED;
+  for (const int64_t bytes : {p->q.row_bytes, p->k.row_bytes, p->v.row_bytes})
+    if (bytes > UINT32_MAX) return SHUNT_E_UNSUPPORTED;
   const int64_t size = static_cast<int64_t>(shunt_type_size(p->type));
   const int64_t steps = p->problems > 1 ? p->head_stride | p->batch_stride : 0;
   const bool wide =
@@ -51,9 +53,9 @@ extern "C" shunt_status shunt_srbcrs_attention_cuda(const struct shunt_srbcrs_at
                        static_cast<const uint8_t *>(p->q.values),
                        static_cast<const uint8_t *>(p->k.values),
                        static_cast<const uint8_t *>(p->v.values),
-                       p->q.row_bytes,
-                       p->k.row_bytes,
-                       p->v.row_bytes,
+                       static_cast<uint32_t>(p->q.row_bytes),
+                       static_cast<uint32_t>(p->k.row_bytes),
+                       static_cast<uint32_t>(p->v.row_bytes),
                        p->q_scales,
                        p->k_scales,
                        p->scale,
@@ -63,6 +65,7 @@ extern "C" shunt_status shunt_srbcrs_attention_cuda(const struct shunt_srbcrs_at
                        static_cast<int>(longest),
                        {p->o, p->row_stride, wide, by_v, m->rows, p->q.cols, p->problems, p->first,
                         p->heads, p->head_stride, p->batch_stride}};
-  if (p->q.cols <= 64) return m->bits == 8 ? launch<1, 1>(k, d, stream) : launch<1, 2>(k, d, stream);
+  if (p->q.cols <= 64)
+    return m->bits == 8 ? launch<1, 1>(k, d, stream) : launch<1, 2>(k, d, stream);
   return m->bits == 8 ? launch<2, 1>(k, d, stream) : launch<2, 2>(k, d, stream);
 }

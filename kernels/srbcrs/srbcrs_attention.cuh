@@ -61,7 +61,7 @@ template <int Pieces, int Parts> constexpr int resident = Pieces == 1 ? 6 - Part
 struct arguments {
   struct shunt_srbcrs m;
   const uint8_t *q, *k, *v;
-  int64_t q_row_bytes, k_row_bytes, v_row_bytes;
+  uint32_t q_row_bytes, k_row_bytes, v_row_bytes; // products of 32 bits: a fourth of those of 64
   const float *q_scales, *k_scales;
   float scale, largest, room; // L, and R, of srbcrs_quantise.h
   int d, longest;
@@ -80,21 +80,26 @@ template <int Pieces> struct lane_keys {
   uint32_t masks;
 };
 
+// Row `row` of a matrix.
+__device__ __forceinline__ const uint8_t *row_of(const uint8_t *first, uint32_t row, uint32_t bytes)
+{
+  return first + static_cast<uint64_t>(row) * bytes;
+}
+
 template <int Pieces> struct scorer {
   const arguments &p;
-  const uint8_t *k;
+  const uint8_t
+      *k[Pieces]; // row 0's; where a row has no such piece the first one: Q has zeros there
   const float *k_scales;
   int g, t;
-  bool has[Pieces];     // is there such a piece of a row?
-  uint4 q[Pieces];      // of row g, zeros beyond d
-  float of_row[kRows];  // scale x q_scales
-  float most[kRows];    // greatest score, before it is rounded
-  uint32_t seen;        // bit 8i + r: row r has an entry in a slot 4g + i
+  uint4 q[Pieces];     // of row g, zeros beyond d
+  float of_row[kRows]; // scale x q_scales
+  float most[kRows];   // greatest score, before it is rounded
+  uint32_t seen;       // bit 8i + r: row 2t + r has an entry in a slot 4g + i
 
   __device__ __forceinline__ scorer(const arguments &a, int64_t group)
-      : p(a), k(a.k + blockIdx.y * a.m.cols * a.k_row_bytes),
-        k_scales(a.k_scales + blockIdx.y * a.m.cols), g(threadIdx.x % 32 / 4), t(threadIdx.x % 4),
-        most{-INFINITY, -INFINITY}, seen(0)
+      : p(a), k_scales(a.k_scales + blockIdx.y * a.m.cols), g(threadIdx.x % 32 / 4),
+        t(threadIdx.x % 4), most{-INFINITY, -INFINITY}, seen(0)
   {
     const int64_t first = group * a.m.height, of_all = blockIdx.y * a.m.rows + first;
     const bool exists = g < a.m.height && first + g < a.m.rows;
@@ -103,8 +108,9 @@ template <int Pieces> struct scorer {
     for (int c = 0; c < Pieces; c++) {
       const int at = 64 * c + 16 * t;
       const int64_t bits = (a.d - at) * 8;
-      has[c] = at < a.d, q[c] = uint4{};
-      if (exists && has[c]) q[c] = *reinterpret_cast<const uint4 *>(row + at);
+      k[c] = a.k + blockIdx.y * a.m.cols * a.k_row_bytes + (bits > 0 ? at : 0);
+      q[c] = uint4{};
+      if (exists && bits > 0) q[c] = *reinterpret_cast<const uint4 *>(row + at);
       q[c] = {sddmm::first_bits(q[c].x, bits), sddmm::first_bits(q[c].y, bits - 32),
               sddmm::first_bits(q[c].z, bits - 64), sddmm::first_bits(q[c].w, bits - 96)};
     }
@@ -125,14 +131,14 @@ template <int Pieces> struct scorer {
   __device__ __forceinline__ lane_keys<Pieces> gather(const sddmm::lane_lists &l) const
   {
     const uint32_t columns[4] = {l.columns.x, l.columns.y, l.columns.z, l.columns.w};
-    lane_keys<Pieces> keys = {};
+    lane_keys<Pieces> keys;
     keys.masks = l.masks;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      const uint8_t *const row = k + columns[i] * p.k_row_bytes + 16 * t;
 #pragma unroll
       for (int c = 0; c < Pieces; c++)
-        if (has[c]) keys.piece[i][c] = *reinterpret_cast<const uint4 *>(row + 64 * c);
+        keys.piece[i][c] =
+            *reinterpret_cast<const uint4 *>(row_of(k[c], columns[i], p.k_row_bytes));
       keys.scales[i] = k_scales[columns[i]];
     }
     return keys;
@@ -250,7 +256,7 @@ struct weigher {
 // The last walk: X columns of V by a lane, 8X by the warp.
 template <int X, int Parts> struct mixer {
   const arguments &p;
-  const uint8_t *v;
+  const uint8_t *v; // where the lane's columns do not exist, the first ones
   int g, t, column0;
   bool inside;
   int d[Parts][X / 2][4];
@@ -260,7 +266,7 @@ template <int X, int Parts> struct mixer {
         t(threadIdx.x % 4), column0(g * X), d{}
   {
     inside = column0 < a.d;
-    v += column0;
+    v += inside ? column0 : 0;
   }
 
   struct lane_list {
@@ -268,7 +274,8 @@ template <int X, int Parts> struct mixer {
   };
   __device__ __forceinline__ lane_list list(int64_t stride) const
   {
-    const uint4 *const from = reinterpret_cast<const uint4 *>(p.m.columns + stride * kStride) + 2 * t;
+    const uint4 *const from =
+        reinterpret_cast<const uint4 *>(p.m.columns + stride * kStride) + 2 * t;
     return {{__ldg(from), __ldg(from + 1)}};
   }
 
@@ -277,11 +284,10 @@ template <int X, int Parts> struct mixer {
   {
     const uint4 &low = l.columns[0], &high = l.columns[1];
     const uint32_t rows[8] = {low.x, low.y, high.x, high.y, low.z, low.w, high.z, high.w};
-    lane_rows<X, 8> b = {};
-    if (!inside) return b;
+    lane_rows<X, 8> b;
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-      const uint8_t *const from = v + rows[i] * p.v_row_bytes;
+      const uint8_t *const from = row_of(v, rows[i], p.v_row_bytes);
       if constexpr (X == 16) {
         const uint4 x = *reinterpret_cast<const uint4 *>(from);
         b.word[i][0] = x.x, b.word[i][1] = x.y, b.word[i][2] = x.z, b.word[i][3] = x.w;
@@ -302,8 +308,8 @@ template <int X, int Parts> struct mixer {
 #pragma unroll
       for (int i = 0; i < X / 2; i++)
         ptx::mma_m16n8k32<true, false>(
-            d[part][i],
-            {column[0][i], column[0][i + X / 2], column[1][i], column[1][i + X / 2]}, w[part]);
+            d[part][i], {column[0][i], column[0][i + X / 2], column[1][i], column[1][i + X / 2]},
+            w[part]);
   }
 
   __device__ __forceinline__ void store(const weigher &w, int64_t group) const
@@ -348,13 +354,13 @@ __device__ __forceinline__ void score_strides(scorer<Pieces> &of, scores *to, in
   lane_keys<Pieces> now = of.gather(next);
   if (count > 1) next = of.lists(first + 1);
 #pragma unroll 1
-  for (int s = 0; s < count; s++) {
-    lane_keys<Pieces> ahead = {};
-    if (s + 1 < count) ahead = of.gather(next);
-    if (s + 2 < count) next = of.lists(first + s + 2);
-    to[s * 32] = of.score(now);
+  for (int s = 1; s < count; s++, to += 32) {
+    const lane_keys<Pieces> ahead = of.gather(next);
+    if (s + 1 < count) next = of.lists(first + s + 1);
+    *to = of.score(now);
     now = ahead;
   }
+  *to = of.score(now);
 }
 
 __device__ __forceinline__ void sum_strides(const weigher &by, const scores *of, int count,
@@ -375,6 +381,16 @@ __device__ __forceinline__ void sum_strides(const weigher &by, const scores *of,
     }
 }
 
+// A stride's rows of V, by the weights that its scores become.
+template <int X, int Parts>
+__device__ __forceinline__ void mix_stride(mixer<X, Parts> &to, const lane_rows<X, 8> &rows,
+                                           const weigher &by, const scores &of)
+{
+  uint32_t weights[Parts][2];
+  by.weights(weights, of);
+  to.multiply(rows, weights);
+}
+
 template <int Pieces, int Parts>
 __global__ void __launch_bounds__(kAttentionWarps * 32, resident<Pieces, Parts>)
     attention_strides(const __grid_constant__ arguments p)
@@ -387,29 +403,27 @@ __global__ void __launch_bounds__(kAttentionWarps * 32, resident<Pieces, Parts>)
   const int64_t first = __ldg(p.m.begin + group) / kStride;
   const int64_t end = (__ldg(p.m.end + group) + kStride - 1) / kStride;
   const int count = static_cast<int>(end - first);
-  scores *const mine = scores_of_lane(p.longest);
+  scores *mine = scores_of_lane(p.longest);
   scorer<Pieces> of(p, group);
+  mixer<X, Parts> to(p);
   weigher by;
   score_strides(of, mine, first, count);
   by.set_greatest(of);
-  mixer<X, Parts> to(p);
-  typename mixer<X, Parts>::lane_list next = {};
-  lane_rows<X, 8> now = {};
+  typename mixer<X, Parts>::lane_list next;
+  lane_rows<X, 8> now;
   if (count > 0) now = to.gather(to.list(first)); // on its way while the sums are made
   if (count > 1) next = to.list(first + 1);
   float sums[kRows][4] = {};
   sum_strides(by, mine, count, sums);
   by.set_factors(p, sums, of.seen);
 #pragma unroll 1
-  for (int s = 0; s < count; s++) {
-    lane_rows<X, 8> ahead = {};
-    uint32_t weights[Parts][2];
-    if (s + 1 < count) ahead = to.gather(next);
-    if (s + 2 < count) next = to.list(first + s + 2);
-    by.weights(weights, mine[s * 32]);
-    to.multiply(now, weights);
+  for (int s = 1; s < count; s++, mine += 32) {
+    const lane_rows<X, 8> ahead = to.gather(next);
+    if (s + 1 < count) next = to.list(first + s + 1);
+    mix_stride(to, now, by, *mine);
     now = ahead;
   }
+  if (count > 0) mix_stride(to, now, by, *mine);
   to.store(by, group);
 }
 

@@ -19,6 +19,7 @@ struct Case {
   int64_t batches = 1, heads = 1;
   Values values = RANDOM_VALUES;
   bool special = false; // some rows' scores are no numbers
+  int share = 1;        // rows that have equal columns
 };
 
 struct Attention {
@@ -34,7 +35,8 @@ struct Attention {
   bool packed;
 
   Attention(const Pattern &of, const Case &with, uint64_t seed)
-      : p(of), c(with), m(p, {c.height, 1, c.bits}, SHUNT_I32, 0, RANDOM_VALUES, seed, c.is_unsigned),
+      : p(of), c(with),
+        m(p, {c.height, c.share, c.bits}, SHUNT_I32, 0, RANDOM_VALUES, seed, c.is_unsigned),
         problems(c.batches * c.heads), strides(shunt_srbcrs_strides(&m.host, &m.layout)),
         o_stride(c.heads * c.d + (int64_t)(seed % 3)),
         q(8, problems * p.rows, c.d, c.values, seed + 1, seed % 2 * 16),
@@ -98,8 +100,8 @@ struct Attention {
     const shunt_srbcrs_softmax softmax = {
         scores.device, SHUNT_F16, 1, 8, (float *)row_scales.device, all};
     const shunt_scaling by = {c.type, 1, x.v_scale, (const float *)row_scales.device, nullptr};
-    const shunt_srbcrs_integer_spmm spmm = {
-        x.v, by, x.o, x.row_stride, all, 0, x.heads, x.head_stride, x.batch_stride};
+    const shunt_srbcrs_integer_spmm spmm = {x.v, by,      x.o,           x.row_stride,  all,
+                                            0,   x.heads, x.head_stride, x.batch_stride};
     shunt_srbcrs w = m.on_device;
     w.values = (uint8_t *)weights.device;
     shunt_status t = shunt_srbcrs_sddmm_cuda(&sddmm, &m.on_device, phases, &device, s);
@@ -220,12 +222,13 @@ void time_attention()
     for (double sparsity : {0.8, 0.9, 0.95, 0.98})
       for (int bits : {8, 16}) {
         const Pattern p = random_pattern(length, length, 1 - sparsity, 8, 17);
-        Attention x(p, {8, bits, bits == 8, 64, SHUNT_F16, 1, 4}, 18);
-        x.problems = 4;
+        const Case c = {8, bits, bits == 8, 64, SHUNT_F16, 1, 4, RANDOM_VALUES, false, 8};
+        Attention x(p, c, 18);
         const double one = time_graph([&](cudaStream_t s) { x.one_launch(s); });
-        printf("time attention %lld 4 heads sparsity %g, weights of %d bits, longest %lld: one "
-               "launch %.2f us\n",
-               (long long)length, sparsity, bits, (long long)x.longest(), one);
+        const double three = time_graph([&](cudaStream_t s) { x.three_launches(s, 6, {64, 1}); });
+        printf("time attention %lld, 4 heads, sparsity %g, weights of %d bits, at most %lld "
+               "strides: one launch %.2f us, three %.2f us\n",
+               (long long)length, sparsity, bits, (long long)x.longest(), one, three);
       }
 }
 
