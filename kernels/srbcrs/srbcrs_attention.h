@@ -23,8 +23,8 @@ extern "C" {
 /* q: rows x d, k and v: cols x d, of 8 bits, -127 .. 127, with a scale for each row of q and of k
    and one for v.  Of several problems what the others have stands behind what the first one has, as
    in struct shunt_srbcrs_problems; that of o as in struct shunt_srbcrs_integer_spmm: o is that of
-   head 0 of batch 0, and the first problem is number `first`; of one problem it is its own.  o: f16,
-   bf16 or f32.  */
+   head 0 of batch 0, and the first problem is number `first`; of one problem it is its own.  o:
+   f16, bf16 or f32.  */
 struct shunt_srbcrs_attention {
   struct shunt_integers q, k, v;
   const float *q_scales, *k_scales, *v_scale;
