@@ -7,13 +7,13 @@
 //     2   e = exp(S - greatest)                                           sum of a row
 //     3   q = factor e, as bytes;   O^T[d x 8 rows] += V^T[d x 32 slots] q^T[32 slots x 8 rows]
 //
-// Lane l, g = l / 4, t = l % 4.  Products of the first walk are those of srbcrs_sddmm.cuh: a lane ends
-// with slots 4g .. 4g + 3 of rows 2t and 2t + 1, eight scores, 16 bytes.  It alone reads them again,
-// so that no lane waits for another but where a row's greatest score and its sum are put together,
-// from the lanes of one t.
+// Lane l, g = l / 4, t = l % 4.  Products of the first walk are those of srbcrs_sddmm.cuh: a lane
+// ends with slots 4g .. 4g + 3 of rows 2t and 2t + 1, eight scores, 16 bytes.  It alone reads them
+// again, so that no lane waits for another but where a row's greatest score and its sum are put
+// together, from the lanes of one t.
 //
-// The last walk wants row g of the group in lane (g, t).  Bytes of q, two slots of a row in 16 bits,
-// are two 8 x 8 matrices whose transposes movmatrix has (kernels/ptx/movmatrix.cuh):
+// The last walk wants row g of the group in lane (g, t).  Bytes of q, two slots of a row in 16
+// bits, are two 8 x 8 matrices whose transposes movmatrix has (kernels/ptx/movmatrix.cuh):
 //
 //                  rows 0 .. 7                          quads 0 .. 7
 //     quad 0    | l0 l1 l2 l3 |         quad: four   row 0 | l0 l1 l2 l3 |
@@ -22,9 +22,9 @@
 //
 //     first matrix: slots 0, 1 of each quad      second: slots 2, 3
 //
-// so that lane (g, t) gets slots 8t, 8t + 1, 8t + 4, 8t + 5 and 8t + 2, 8t + 3, 8t + 6, 8t + 7 of row
-// g.  That is an order of the reduction that the mma may have, if V's rows are gathered in it.  Weights
-// of more than 8 bits are two bytes, both unsigned, as a weight is never negative.
+// so that lane (g, t) gets slots 8t, 8t + 1, 8t + 4, 8t + 5 and 8t + 2, 8t + 3, 8t + 6, 8t + 7 of
+// row g.  That is an order of the reduction that the mma may have, if V's rows are gathered in it.
+// Weights of more than 8 bits are two bytes, both unsigned, as a weight is never negative.
 //
 // The sum of a row is that of srbcrs_softmax.cu bit by bit: partial sums of every fourth stride, of
 // quads of slots; added up over strides first, then quads, in the same tree.
@@ -33,8 +33,8 @@
 // nearest, ties to even.  The accumulators of S begin with that number's bits, so that a
 // subtraction makes a float of the sum; and q is the low bits of a sum.
 //
-// Bound: rows of K and V, gathered once for each vector out of L2: vectors x 2d bytes.  8192 x 8192, a
-// twentieth of all 8 x 1 vectors, d = 64: 54 MB a problem, 9 us at 6 TB/s.
+// Bound: rows of K and V, gathered once for each vector out of L2: vectors x 2d bytes.  8192 x 8192,
+// a twentieth of all 8 x 1 vectors, d = 64: 54 MB a problem, 9 us at 6 TB/s.
 #pragma once
 #include "kernels/ptx/exp2.cuh"
 #include "kernels/ptx/movmatrix.cuh"

@@ -1,7 +1,7 @@
-// test_srbcrs_attention.cu: attention of integers in one launch has the very bits of three launches,
-// SDDMM with results of f16, softmax and SpMM: for every V and width of the weights, over ragged
-// sizes, groups without entries, several problems, extreme integers, and scores that are no numbers
-// or beyond f16; and is within a rounding of the weights of its twin.
+// test_srbcrs_attention.cu: attention of integers in one launch has the very bits of three
+// launches, SDDMM with results of f16, softmax and SpMM: for every V and width of the weights, over
+// ragged sizes, groups without entries, several problems, extreme integers, and scores that are no
+// numbers or beyond f16; and is within a rounding of the weights of its twin.
 //   --time   also times one launch beside three
 #include "kernels/srbcrs/srbcrs_attention.h"
 #include "tests/gpu/srbcrs/integer_operands.cuh"
