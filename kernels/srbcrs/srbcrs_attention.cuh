@@ -33,7 +33,7 @@
 // nearest, ties to even.  The accumulators of S begin with that number's bits, so that a
 // subtraction makes a float of the sum; and q is the low bits of a sum.
 //
-// Bound: rows of K and V, gathered once for each vector out of L2: vectors x 2d bytes.  8192 x 8192,
+// Bound: rows of K and V, gathered once for each vector out of L2: vectors x 2d bytes.  8192 rows,
 // a twentieth of all 8 x 1 vectors, d = 64: 54 MB a problem, 9 us at 6 TB/s.
 #pragma once
 #include "kernels/ptx/exp2.cuh"
