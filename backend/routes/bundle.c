@@ -20,8 +20,8 @@
 
 _Static_assert(sizeof(struct shunt_bundle_counts) <= SHUNT_PACKED_MEASURES, "the counts fit");
 
-/* Until the hint is there: as many rows of A to a row of B.  What is hoped for decides whether the
-   hint is made at all; finite elements share up to 5.3. */
+/* How many rows of A a row of B serves, as assumed until the hint is there.  Whether the hint is
+   made at all depends on it; in finite elements it is up to 5.3. */
 #define SHARING_HOPED_FOR 5.0
 static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {

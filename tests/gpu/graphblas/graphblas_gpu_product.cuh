@@ -173,9 +173,9 @@ struct Product {
 
   void name(uint64_t epoch)
   {
-    sparse = {&arrays, epoch, false};
-    dense = {&b, epoch, false};
-    out = {&c, epoch, false};
+    from.s = {&arrays, epoch, false};
+    from.b = {&b, epoch, false};
+    from.c = {&c, epoch, false};
   }
 };
 
