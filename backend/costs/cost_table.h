@@ -276,7 +276,7 @@ enum { SHUNT_MOST_ORIGINALS = 4 };
 
 struct shunt_cost_table {
   char gpu[64];  /* that it was fitted to, as the driver names it */
-  char from[96]; /* "built in", "scaled", or the user's file */
+  char from[96]; /* "built in", "carried over to ...", or the user's file */
   struct shunt_kernel_costs ours;
   /* cuSPARSE's, by minor version: 126 is 12.6; 0: there are no more. */
   int cusparse[SHUNT_MOST_ORIGINALS];
