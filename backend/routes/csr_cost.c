@@ -19,7 +19,7 @@ double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
          shunt_cost_copy_of_b(p, m);
 }
 
-/* ---- transposed: a call by the rates of copies and gathers, the copy as it was measured -------- */
+/* ---- transposed: a call by the rates of copies and gathers, the copy as it was measured ------ */
 
 double shunt_cost_csr_transposed(const struct shunt_spmm *p, int64_t longest, bool proved,
                                  const struct shunt_machine *m)
