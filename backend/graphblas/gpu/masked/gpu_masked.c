@@ -83,9 +83,10 @@ static bool worth(struct grb_gpu_placement *l, struct grb_gpu_devices *d, bool s
   const bool counted = shunt_masked_dot_term(q->x, &term);
   const bool whole = limit < 0 || all_bytes(q->x, q->operands) <= limit;
   if (!whole && grb_gpu_parts_least(q->x, q->operands, counted) > limit) return false;
-  /* Parts do not know of symmetry. */
-  const double reads =
-      whole || q->operands->of[GRB_GPU_B].like == GRB_GPU_B ? q->reads : 2 * q->reads;
+  /* Parts do not know of symmetry: S S' under S took them 5 times as long (graphs_gpu.md). */
+  const struct grb_gpu_operand *of = q->operands->of;
+  const bool one = of[GRB_GPU_B].like == GRB_GPU_A && of[GRB_GPU_M].like == GRB_GPU_A;
+  const double reads = one && !whole ? 5 * q->reads : q->reads;
   double upload = 0;
   if (!started) l->rates = grb_gpu_usual_rates();
   for (int i = 0; i < GRB_GPU_OPERANDS; i++)
