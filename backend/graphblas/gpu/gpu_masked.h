@@ -5,6 +5,9 @@
             T's offsets <-------- device   counts or sums, T's pattern by a scan
             T's columns and values <-----  once there is memory for them
 
+   Where M and T do not fit beside A and B, M's rows pass through in parts, and T is made on the
+   host (masked/masked_parts.h): M may then be of any size.
+
    What stays on the device between calls, and its proof, are those of gpu_engine.h; what is the
    same matrix is sent once.  Of operands by column the rows are made on the host.
 
@@ -33,9 +36,9 @@ bool grb_gpu_masked_wise(const struct shunt_masked_dot *x, const struct grb_mask
 struct grb_gpu_masked;
 /* Computes; offsets [m.vectors + 1] as of shunt_masked_dot_begin.  What is not one product of
    counted terms is PLUS of TIMES, FIRST or SECOND in F32, F64, I32, I64 and U64.
-   SHUNT_E_UNSUPPORTED: another, 2^30 or more rows, columns or entries, or no device.
-   SHUNT_E_WORKSPACE: more than Shunt may take of the device.  After a failure there is nothing to
-   finish.  */
+   SHUNT_E_UNSUPPORTED: another, 2^30 or more rows, columns or entries of A or B, or no device.
+   SHUNT_E_WORKSPACE: A and B are more than Shunt may take of the device.  After a failure there is
+   nothing to finish.  offsets and x's arrays are read until the work is finished.  */
 shunt_status grb_gpu_masked_begin(const struct shunt_masked_dot *x,
                                   const struct grb_masked_sources *from, uint64_t *offsets,
                                   struct grb_gpu_masked **work);

@@ -8,7 +8,8 @@ libshunt_graphblas_gpu_la_SOURCES = \
   %D%/resident.c %D%/rows.c %D%/shard.c %D%/view.c \
   %D%/pipeline/enqueue.c %D%/pipeline/host_fallback.c %D%/pipeline/pipeline.c \
   %D%/pipeline/strip.c %D%/pipeline/tasks.c %D%/pipeline/units.c \
-  %D%/masked/gpu_masked.c %D%/masked/masked_operands.c %D%/masked/masked_seconds.c \
+  %D%/masked/gpu_masked.c %D%/masked/masked_host.c %D%/masked/masked_operands.c \
+  %D%/masked/masked_parts.c %D%/masked/masked_seconds.c \
   %D%/masked/transfer.c $(SEMIRING_CUDA) \
   backend/graphblas/epoch/epochs.c backend/graphblas/epoch/interposed.c \
   backend/graphblas/epoch/resolve.c

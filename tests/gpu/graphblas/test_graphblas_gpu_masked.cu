@@ -109,16 +109,57 @@ static void test_verify()
 
 // ---- the limit ------------------------------------------------------------------------------
 
+// A product in parts reads one count, and one sum of `size` bytes, of each of M's entries back.
+static void in_parts(const shunt_masked_dot &x, const grb_masked_sources &from, size_t size,
+                     const char *what)
+{
+  const grb_gpu_counts before = masked_counts();
+  const Masked t = by_gpu(x, from);
+  const uint64_t down = masked_counts().bytes_down - before.bytes_down;
+  check(is_right(x, t) && down == (uint64_t)x.m.nnz * (4 + size), "%s: %s, %ld entries in parts",
+        mode, what, (long)x.m.nnz);
+}
+
+static void test_parts()
+{
+  const Form plain = {false, false, false, 4}, hyper = {false, true, false, 8};
+  const Form by_column = {true, false, false, 8};
+  Operand S(1000, 1000, 42, SHUNT_F64, plain, 22), M(700, 700, 110, SHUNT_F64, hyper, 23);
+  Operand A(700, 50, 1, SHUNT_F64, plain, 24), B(700, 50, 1, SHUNT_F64, by_column, 25);
+  Operand wide(900, 900, 110, SHUNT_U8, plain, 29), C(900, 50, 1, SHUNT_U8, plain, 30);
+  const grb_identity s = {&S, 5, false, false}, m = {&M, 6, false, false};
+  const shunt_semiring first = {SHUNT_PLUS, SHUNT_FIRST, SHUNT_F64, false};
+  const shunt_semiring times = {SHUNT_PLUS, SHUNT_TIMES, SHUNT_F64, false};
+  const shunt_semiring any = {SHUNT_ANY, SHUNT_PAIR, SHUNT_U8, false};
+  const shunt_semiring pair = {SHUNT_PLUS, SHUNT_PAIR, SHUNT_I64, false};
+  const shunt_masked_dot one = masked_dot(first, S, S, S);
+  in_parts(one, {s, s, s}, 8, "S S' under S");
+  in_parts(one, {s, s, s}, 8, "again, S is there");
+  in_parts(masked_dot(times, M, A, B), {m, {}, {}}, 8, "sums under another M");
+  in_parts(masked_dot(pair, M, A, B), {m, {}, {}}, 0, "counts");
+  in_parts(masked_dot(any, wide, C, C), {}, 0, "one value for all");
+  const grb_masked_sources nobody = {};
+  bool wise = false;
+  const shunt_masked_dot sums = masked_dot(times, M, A, B);
+  for (int i = 0; i < 5 && !wise; i++) wise = grb_gpu_masked_wise(&sums, &nobody, 1e7, 1e6);
+  check(wise, "%s: parts are worth while", mode);
+}
+
 static void test_limit()
 {
   const Form plain = {false, false, false, 4};
   const shunt_semiring pair = {SHUNT_PLUS, SHUNT_PAIR, SHUNT_I64, false};
-  Operand S(3000, 3000, 20, SHUNT_U8, plain, 21);
+  const shunt_semiring times = {SHUNT_PLUS, SHUNT_TIMES, SHUNT_F64, false};
+  Operand S(2500, 2500, 100, SHUNT_U8, plain, 21);
   const shunt_masked_dot x = masked_dot(pair, S, S, S);
   const Masked t = by_gpu(x, {});
-  check(t.begin == SHUNT_E_WORKSPACE, "%s: %ld entries are too many (%d)", mode, (long)S.s.nnz,
+  check(t.begin == SHUNT_E_WORKSPACE, "%s: %ld entries of A are too many (%d)", mode, (long)S.s.nnz,
         t.begin);
   check(!grb_gpu_masked_wise(&x, (const grb_masked_sources[]){{}}, 1e9, 1e3), "%s: nor wise", mode);
+  Operand line(1, 120000, 110000, SHUNT_F64, plain, 26), a(1, 20, 5, SHUNT_F64, plain, 27);
+  Operand b(120000, 20, 0.1, SHUNT_F64, plain, 28);
+  check(by_gpu(masked_dot(times, line, a, b), {}).begin == SHUNT_E_WORKSPACE,
+        "%s: so is a row of M that is no part", mode);
   for (int i = 0; i < 12; i++) { // what stays makes room
     Operand few(400, 400, 15, SHUNT_U8, plain, 30 + i);
     const grb_identity id = {&few, 90 + (uint64_t)i, false, false};
@@ -147,15 +188,16 @@ static void test_wise()
 
 // ---- failures -------------------------------------------------------------------------------
 
-static void test_faults(shunt_semiring by)
+// One call in `each`.  M is rows x rows, of `mean` entries a row; A and B have `few`.
+static void test_faults(shunt_semiring by, int each, int64_t rows, double mean, double few)
 {
   const Form plain = {false, false, false, 8}, hyper = {false, true, false, 8};
-  Operand M(60, 60, 8, by.type, hyper, 51), A(60, 90, 8, by.type, plain, 52);
-  Operand B(60, 90, 8, by.type, plain, 53);
+  Operand M(rows, rows, mean, by.type, hyper, 51), A(rows, 90, few, by.type, plain, 52);
+  Operand B(rows, 90, few, by.type, plain, 53);
   const shunt_masked_dot x = masked_dot(by, M, A, B);
   int rounds = 0, refused = 0, bad = 0;
   long seen = 0;
-  for (long n = 1; n < 500 && (n == 1 || seen >= n - 1); n++, rounds++) {
+  for (long n = 1; n < 500 && (n == 1 || seen >= n - each); n += each, rounds++) {
     const grb_masked_sources from = {{&M, 1000 + (uint64_t)n, false, false},
                                      {&A, 1000 + (uint64_t)n, false, false},
                                      {&B, 1000 + (uint64_t)n, false, false}};
@@ -168,7 +210,7 @@ static void test_faults(shunt_semiring by)
     bad += t.done() && !is_right(x, t);
     bad += !is_right(x, by_gpu(x, from));
   }
-  check(bad == 0 && refused > 10 && rounds < 499, "%s: %d faults, %d refused, %d bad", mode, rounds,
+  check(bad == 0 && refused > 10 && seen < 499, "%s: %d faults, %d refused, %d bad", mode, rounds,
         refused, bad);
 }
 
@@ -205,6 +247,8 @@ int main(int argc, char **argv)
   }
   if (!strcmp(mode, "limit")) {
     test_limit();
+    test_parts();
+    test_faults({SHUNT_PLUS, SHUNT_TIMES, SHUNT_F64, false}, sized(1, 3), 500, 120, 0.3);
     test_forms(sized(60, 8));
     return finish();
   }
@@ -217,7 +261,7 @@ int main(int argc, char **argv)
   test_forms(sized(400, 40));
   test_unsupported();
   test_resident();
-  test_faults({SHUNT_PLUS, SHUNT_PAIR, SHUNT_I64, false});
-  test_faults({SHUNT_PLUS, SHUNT_TIMES, SHUNT_F64, false});
+  test_faults({SHUNT_PLUS, SHUNT_PAIR, SHUNT_I64, false}, 1, 60, 8, 8);
+  test_faults({SHUNT_PLUS, SHUNT_TIMES, SHUNT_F64, false}, 1, 60, 8, 8);
   return finish();
 }

@@ -6,7 +6,9 @@
 
 #include "backend/graphblas/gpu/gpu_cut.h"
 #include "backend/graphblas/gpu/hold.h"
+#include "backend/graphblas/gpu/masked/masked_host.h"
 #include "backend/graphblas/gpu/masked/masked_operands.h"
+#include "backend/graphblas/gpu/masked/masked_parts.h"
 #include "backend/graphblas/gpu/masked/masked_seconds.h"
 #include "backend/graphblas/gpu/masked/transfer.h"
 #include "backend/graphblas/gpu/rows.h"
@@ -14,7 +16,8 @@
 #include "backend/plan/cuda_call.h"
 #include "kernels/semiring/semiring_operands.h"
 
-/* Between the two steps, in device memory: T's columns, and counts or values behind them. */
+/* Between the two steps, in device memory: T's columns, and counts or values behind them.  Of a
+   product in parts all of M's counts and sums, in host memory.  */
 struct grb_gpu_masked {
   shunt_type type;
   bool counted, uniform;
@@ -23,6 +26,8 @@ struct grb_gpu_masked {
   void *memory;
   int64_t bytes, columns_bytes;
   int threads;
+  struct grb_gpu_host_counts host; /* counts NULL: not in parts */
+  const uint64_t *offsets;
 };
 
 /* Memory of the product, offsets in bytes. */
@@ -31,10 +36,14 @@ struct layout {
   size_t dot_bytes, compact_bytes;
 };
 
+static bool short_lines(const struct shunt_sparse *s)
+{
+  return s->rows > 0 && s->rows < GRB_GPU_MOST_INDEX && s->cols < GRB_GPU_MOST_INDEX && s->nnz > 0;
+}
+
 static bool small(const struct shunt_sparse *s)
 {
-  return s->rows > 0 && s->rows < GRB_GPU_MOST_INDEX && s->cols < GRB_GPU_MOST_INDEX &&
-         s->nnz > 0 && s->nnz < GRB_GPU_MOST_INDEX;
+  return short_lines(s) && s->nnz < GRB_GPU_MOST_INDEX;
 }
 
 static bool built(const struct shunt_masked_dot *x)
@@ -42,7 +51,7 @@ static bool built(const struct shunt_masked_dot *x)
   uint64_t term;
   const enum shunt_multiplier by = x->semiring.multiplier;
   const shunt_type t = x->semiring.type;
-  if (x->m.by_column || !small(&x->m) || !small(&x->a) || !small(&x->b)) return false;
+  if (x->m.by_column || !short_lines(&x->m) || !small(&x->a) || !small(&x->b)) return false;
   if (grb_gpu_masked_counts_terms(x)) return shunt_masked_dot_term(x, &term);
   return x->semiring.monoid == SHUNT_PLUS && t != SHUNT_U8 && shunt_semiring_type(t) &&
          (by == SHUNT_TIMES || by == SHUNT_FIRST || by == SHUNT_SECOND);
@@ -70,14 +79,21 @@ static bool worth(struct grb_gpu_placement *l, struct grb_gpu_devices *d, bool s
 {
   const struct question *q = context;
   const int64_t limit = started ? d->device[0].most : shunt_options()->cache_bytes;
+  uint64_t term;
+  const bool counted = shunt_masked_dot_term(q->x, &term);
+  const bool whole = limit < 0 || all_bytes(q->x, q->operands) <= limit;
+  if (!whole && grb_gpu_parts_least(q->x, q->operands, counted) > limit) return false;
+  /* Parts do not know of symmetry: S S' under S took them 5 times as long (graphs_gpu.md). */
+  const struct grb_gpu_operand *of = q->operands->of;
+  const bool one = of[GRB_GPU_B].like == GRB_GPU_A && of[GRB_GPU_M].like == GRB_GPU_A;
+  const double reads = one && !whole ? 5 * q->reads : q->reads;
   double upload = 0;
-  if (limit >= 0 && all_bytes(q->x, q->operands) > limit) return false;
   if (!started) l->rates = grb_gpu_usual_rates();
   for (int i = 0; i < GRB_GPU_OPERANDS; i++)
     if (!started || !grb_gpu_operand_is_there(q->operands, i, &d->device[0]))
       upload += grb_gpu_masked_upload(q->operands->of[i].s, grb_gpu_operand_bytes(q->operands, i),
                                       &l->rates, q->operands->threads);
-  const double all = upload + grb_gpu_masked_stream(q->x, q->reads, &l->rates);
+  const double all = upload + grb_gpu_masked_stream(q->x, reads, &l->rates);
   const double gain = q->otherwise - GRB_GPU_MARGIN * all;
   return started ? gain > 0 : grb_gpu_start_pays(l, gain);
 }
@@ -103,6 +119,9 @@ struct product {
   struct grb_gpu_masked *work;
   struct layout at;
   char *scratch;
+  bool in_parts;
+  struct grb_gpu_parts parts;
+  uint64_t down; /* bytes */
 };
 
 static struct shunt_masked_device dot(const struct product *p)
@@ -153,13 +172,28 @@ static void lay_out(struct product *p)
   w->bytes = w->columns_bytes + (w->uniform ? 0 : grb_gpu_round(entries * (w->counted ? 4 : size)));
 }
 
+/* Room for M and T as far as A and B leave some. */
+static shunt_status allocate_parts(struct product *p)
+{
+  struct grb_gpu_operand *m = &p->operands.of[GRB_GPU_M];
+  int64_t room = p->device->limit;
+  m->in_parts = m->like == GRB_GPU_M && !m->kept;
+  for (int i = 0; i < GRB_GPU_OPERANDS; i++) room -= grb_gpu_operand_bytes(&p->operands, i);
+  if (room <= 0) return SHUNT_E_WORKSPACE;
+  p->in_parts = true;
+  p->work->bytes = p->at.bytes = 0;
+  const shunt_status s = grb_gpu_operands_allocate(&p->operands, p->device);
+  if (s != SHUNT_OK) return s;
+  return grb_gpu_parts_make(&p->parts, p->x, &p->operands, p->work->counted, p->device, room);
+}
+
 /* SHUNT_E_WORKSPACE where it can't fit; residents are locked. */
 static shunt_status allocate(struct product *p)
 {
   int64_t bytes = p->at.bytes + p->work->bytes;
   void *scratch = NULL;
   for (int i = 0; i < GRB_GPU_OPERANDS; i++) bytes += grb_gpu_operand_bytes(&p->operands, i);
-  if (bytes > p->device->limit) return SHUNT_E_WORKSPACE;
+  if (bytes > p->device->limit || p->x->m.nnz >= GRB_GPU_MOST_INDEX) return allocate_parts(p);
   shunt_status s = grb_gpu_operands_allocate(&p->operands, p->device);
   if (s == SHUNT_OK) s = grb_gpu_allocate(p->device, p->work->bytes, &p->work->memory);
   if (s == SHUNT_OK) s = grb_gpu_allocate(p->device, p->at.bytes, &scratch);
@@ -219,10 +253,25 @@ static shunt_status launch(struct product *p)
   return s == SHUNT_OK ? end : s;
 }
 
+/* T stays in host memory, where the work has its arrays from now on. */
+static shunt_status compute_parts(struct product *p)
+{
+  struct grb_gpu_masked *w = p->work;
+  const shunt_status s = grb_gpu_parts_run(&p->parts, p->devices, &p->down);
+  if (s != SHUNT_OK) return s;
+  w->host = (struct grb_gpu_host_counts){p->x->m,  w->type,    p->parts.counts, p->parts.values,
+                                         &w->term, w->uniform, w->threads};
+  p->parts.counts = NULL, p->parts.values = NULL;
+  w->offsets = p->offsets;
+  grb_gpu_host_offsets(&w->host, p->offsets);
+  return SHUNT_OK;
+}
+
 static shunt_status compute(struct product *p)
 {
   CUcontext before;
   shunt_status s = grb_gpu_operands_send(&p->operands, p->devices);
+  if (s == SHUNT_OK && p->in_parts) return compute_parts(p);
   if (s == SHUNT_OK) s = grb_gpu_enter(p->device, &before);
   if (s != SHUNT_OK) return s;
   s = launch(p);
@@ -231,6 +280,7 @@ static shunt_status compute(struct product *p)
       false, p->scratch + p->at.offsets, p->x->m.rows + 1, 4, take_offsets, p};
   if (s == SHUNT_OK) s = grb_gpu_transfer(p->devices, p->work->threads, &offsets);
   if (s == SHUNT_OK) p->work->entries = (int64_t)p->offsets[p->x->m.vectors];
+  p->down = 4 * ((uint64_t)p->x->m.rows + 1);
   return s;
 }
 
@@ -240,7 +290,7 @@ static void count(const struct product *p)
   counts->products++;
   counts->sparse_uploads += p->operands.sent;
   counts->bytes_up += p->operands.bytes_up;
-  counts->bytes_down += 4 * ((uint64_t)p->x->m.rows + 1);
+  counts->bytes_down += p->down;
 }
 
 static shunt_status multiply(struct product *p)
@@ -256,6 +306,7 @@ static shunt_status multiply(struct product *p)
   grb_gpu_lock_residents(true);
   if (s == SHUNT_OK && entered) grb_gpu_operands_keep(&p->operands, p->device);
   grb_gpu_operands_release(&p->operands, p->device);
+  grb_gpu_parts_free(&p->parts, p->device);
   grb_gpu_release(p->device, p->scratch, p->at.bytes);
   if (s != SHUNT_OK) grb_gpu_release(p->device, p->work->memory, p->work->bytes);
   grb_gpu_lock_residents(false);
@@ -334,9 +385,23 @@ static shunt_status fetch(struct grb_gpu_devices *d, const struct taken *to)
   return s;
 }
 
+/* Of a product in parts; no device is needed. */
+static void finish_parts(struct grb_gpu_masked *w, uint64_t *indices, void *values)
+{
+  if (indices && w->uniform) memcpy(values, &w->term, shunt_type_size(w->type));
+  if (indices) grb_gpu_host_entries(&w->host, w->offsets, indices, values);
+  free((void *)(uintptr_t)w->host.counts);
+  free((void *)(uintptr_t)w->host.values);
+  free(w);
+}
+
 shunt_status grb_gpu_masked_finish(struct grb_gpu_masked *w, uint64_t *indices, void *values)
 {
   CUcontext before;
+  if (w->host.counts) {
+    finish_parts(w, indices, values);
+    return SHUNT_OK;
+  }
   struct grb_gpu_devices *devices = grb_gpu_hold();
   shunt_status s = devices ? SHUNT_OK : SHUNT_E_CUDA; /* given up since: so is the memory */
   const struct taken to = {w, indices, values};

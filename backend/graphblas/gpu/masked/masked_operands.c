@@ -72,7 +72,7 @@ static int64_t value_count(const struct grb_gpu_operand *x)
 int64_t grb_gpu_operand_bytes(const struct grb_gpu_operands *o, int i)
 {
   const struct grb_gpu_operand *x = &o->of[i];
-  if (x->like != i) return 0;
+  if (x->like != i || x->in_parts) return 0;
   return offset_bytes(x) + grb_gpu_round(x->s->nnz * 4) +
          grb_gpu_round(value_count(x) * (int64_t)shunt_type_size(o->type));
 }
@@ -108,7 +108,7 @@ shunt_status grb_gpu_operands_allocate(struct grb_gpu_operands *o, struct grb_gp
   shunt_status s = SHUNT_OK;
   for (int i = 0; s == SHUNT_OK && i < GRB_GPU_OPERANDS; i++) {
     struct grb_gpu_operand *x = &o->of[i];
-    if (x->like != i || x->kept) continue;
+    if (x->like != i || x->kept || x->in_parts) continue;
     x->own = (struct grb_gpu_resident){.sparse = true, .bytes = grb_gpu_operand_bytes(o, i)};
     if ((s = grb_gpu_allocate(d, x->own.bytes, &x->own.memory)) != SHUNT_OK) break;
     x->own.offsets = x->own.memory;

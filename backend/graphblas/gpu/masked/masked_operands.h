@@ -17,6 +17,7 @@ struct grb_gpu_operand {
   const struct shunt_sparse *s;
   bool values; /* are they read? */
   bool keyed;
+  bool in_parts; /* M: it comes in parts, not whole */
   struct grb_gpu_key key;
   int like;                      /* the operand that brings it; its own number: itself */
   struct grb_gpu_resident *kept; /* held */
