@@ -91,9 +91,15 @@ $(B)/tree/$(notdir $(1)): $(1) $(here)/rewrite.py
 endef
 $(foreach s,$(filter /%,$(foreach n,$(NAMES),$(SOURCE_$(n)))),$(eval $(call elsewhere,$(s))))
 
-$(B)/o/%.cu.o: $(B)/tree/%.cu | $(REWRITTEN)
+# The device language and the standard library, which take most of the time to read, are read once.
+PRELUDE = $(B)/prelude/prelude.h
+$(PRELUDE).gch: $(wildcard $(here)/include/*.h)
 	@mkdir -p $(@D)
-	$(CXX) $(CXX_FLAGS) -include cuda_runtime.h -MMD -MP -x c++ -c $< -o $@
+	echo '#include "cuda_runtime.h"' >$(PRELUDE)
+	$(CXX) $(CXX_FLAGS) -x c++-header $(PRELUDE) -o $@
+$(B)/o/%.cu.o: $(B)/tree/%.cu $(PRELUDE).gch | $(REWRITTEN)
+	@mkdir -p $(@D)
+	$(CXX) $(CXX_FLAGS) -include $(PRELUDE) -MMD -MP -x c++ -c $< -o $@
 # The emulator itself is not instrumented (threads end in the middle of its functions), but it
 # tells the sanitizer about stacks and shared memory; what it copies for kernels is checked by
 # the sanitizer's own memcpy.

@@ -238,7 +238,7 @@ static void test_pinned_faults()
   Product p = pinnable(wide(), 27);
   int bad = 0, rounds = 0;
   static char handle[2][5000]; // each round has matrices that were never met
-  for (long n = 1; n < 4000; n += 1 + every() / 8, rounds++) {
+  for (long n = 1; n < 4000; n += sized(1, 3) + every() / 8, rounds++) {
     p.from.b.handle = &handle[0][n], p.from.c.handle = &handle[1][n];
     for (int i = 0; i < 3 + (int)(n % 2); i++)
       p.from.b.epoch++, p.from.c.epoch++, bad += p.run() != SHUNT_OK;
