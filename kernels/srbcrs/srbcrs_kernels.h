@@ -26,12 +26,19 @@ enum {
   SHUNT_SRBCRS_AS_CSR = 1024   /* 2^24 / 2^14 */
 };
 
-/* How a product is computed; all ways give the same bits.  columns: of B that a warp gathers at a
-   time, 32, 64 or 128; split: warps (1 or 4) that share the strides of a group.  */
+/* How a product is computed; all ways give the same bits.
+
+     gathered   groups 0; columns: of B that a warp gathers at a time, 32, 64 or 128; split: warps
+                (1 or 4) that share the strides of a group
+     strips     groups: 16 or 32 of a block, to which B comes through shared memory, `columns` at a
+                time, 64 or (with 32 groups) 128; split 1.  Needs compute capability 9.0.  */
 struct shunt_srbcrs_shape {
-  int columns, split;
+  int columns, split, groups;
 };
 
+/* Are there such strips, and does the device run them? */
+bool shunt_srbcrs_spmm_strips_fit(const struct shunt_srbcrs_shape *shape,
+                                  const struct shunt_device *d);
 /* The shape that shunt_srbcrs_spmm_cuda takes for groups of so many rows: the widest that leaves
    some warps for each multiprocessor. */
 struct shunt_srbcrs_shape shunt_srbcrs_spmm_shape(const struct shunt_spmm *p, int height,

@@ -49,7 +49,7 @@ extern "C" struct shunt_srbcrs_shape shunt_srbcrs_spmm_shape(const struct shunt_
   const int64_t some = INT64_C(2) * d->multiprocessors; // units that hide what loads take
   // Groups of few strides gain nothing from width.
   const bool is_short = p->a.nnz < p->a.rows * 3 * kStride;
-  struct shunt_srbcrs_shape s = {is_short ? 64 : 128, kWarps};
+  struct shunt_srbcrs_shape s = {is_short ? 64 : 128, kWarps, 0};
   while (s.columns > 32 && (s.columns / 2 >= p->b.cols || units_of(p, height, s.columns) < some))
     s.columns /= 2;
   if (units_of(p, height, s.columns) >= 3 * some) s.split = 1;
@@ -70,11 +70,14 @@ extern "C" shunt_status shunt_srbcrs_spmm_shaped_cuda(const struct shunt_spmm *p
 {
   shunt_status s = shunt::srbcrs::check(p, v);
   if (s != SHUNT_OK) return s;
-  if (d->compute_capability < 80 || !is_shape(shape, 8)) return SHUNT_E_UNSUPPORTED;
+  if (d->compute_capability < 80) return SHUNT_E_UNSUPPORTED;
+  const bool strips = shunt_srbcrs_spmm_strips_fit(shape, d);
+  if (!strips && !is_shape(shape, 8)) return SHUNT_E_UNSUPPORTED;
   struct shunt_dense b;
   s = place_b(p->b, workspace, workspace_bytes, &b);
   if (s == SHUNT_OK) s = copy_b(p->b, b, d, stream);
   if (s != SHUNT_OK) return s;
+  if (strips) return run_strips(p, v, shape, &b, stream);
   return p->compute == SHUNT_I32 ? run<int32_t>(p, v, shape, &b, d, stream)
                                  : run<float>(p, v, shape, &b, d, stream);
 }

@@ -14,7 +14,7 @@ inline bool is_shape(const struct shunt_srbcrs_shape *s, int bits_b)
 {
   const int most = bits_b == 16 ? 64 : 128, least = bits_b == 4 ? 64 : 32;
   return (s->columns == 32 || s->columns == 64 || s->columns == 128) && s->columns <= most &&
-         s->columns >= least && (s->split == 1 || s->split == kWarps);
+         s->columns >= least && (s->split == 1 || s->split == kWarps) && s->groups == 0;
 }
 
 template <class Store, int BitsA, int BitsB, int X, int Split, bool SignedA>

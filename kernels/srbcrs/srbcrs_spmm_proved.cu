@@ -18,7 +18,8 @@ static int64_t pieces_of(const struct shunt_spmm *p, int height,
 // Wider ones leave no registers to those who hash.
 static bool is_proved_shape(const struct shunt_srbcrs_shape *s)
 {
-  return (s->columns == 32 || s->columns == 64) && (s->split == 1 || s->split == kWarps);
+  return (s->columns == 32 || s->columns == 64) && (s->split == 1 || s->split == kWarps) &&
+         s->groups == 0;
 }
 
 template <class T, int X, int Split>

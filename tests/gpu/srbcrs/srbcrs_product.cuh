@@ -9,6 +9,8 @@ namespace
 
 using namespace harness;
 
+static const shunt_srbcrs_shape strips_of_srbcrs[] = {{128, 1, 32}, {64, 1, 32}, {64, 1, 16}};
+
 struct Options {
   shunt_type out = SHUNT_I32;
   int b_layout = 0, c_layout = 0;
@@ -103,9 +105,10 @@ struct Product {
   {
     const bool good = launch(shape) == SHUNT_OK && c.host == want;
     if (!good)
-      printf("# V = %d, %lld x %lld x %lld, B in layout %d, C in %d, %d columns by %d warps\n",
+      printf("# V = %d, %lld x %lld x %lld, B in layout %d, C in %d, %d columns by %d warps, strips "
+             "of %d groups\n",
              a.layout.height, (long long)pattern.rows, (long long)pattern.cols, (long long)cl.cols,
-             o.b_layout, o.c_layout, shape.columns, shape.split);
+             o.b_layout, o.c_layout, shape.columns, shape.split, shape.groups);
     return good;
   }
   bool right()
@@ -113,7 +116,15 @@ struct Product {
     const std::vector<char> want = wanted();
     bool good = packed;
     for (int columns : {32, 64, 128})
-      for (int split : {1, 4}) good = good && right({columns, split}, want);
+      for (int split : {1, 4}) good = good && right({columns, split, 0}, want);
+    return good && right_in_strips(want);
+  }
+  // In those that the device runs.
+  bool right_in_strips(const std::vector<char> &want)
+  {
+    bool good = packed;
+    for (const shunt_srbcrs_shape &s : strips_of_srbcrs)
+      if (shunt_srbcrs_spmm_strips_fit(&s, &device)) good = good && right(s, want);
     return good;
   }
 };

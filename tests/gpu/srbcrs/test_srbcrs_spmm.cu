@@ -55,6 +55,20 @@ void test_values(int height)
   }
 }
 
+// Rows of B that go round the ring of strips, of strides that it holds, and of strides whose rows
+// are too far apart for it; several blocks, the last with fewer groups.
+void test_strips(int height)
+{
+  bool good = true;
+  for (double density : {0.004, 0.02, 0.1}) {
+    if (left_out()) continue;
+    const Pattern p = random_pattern(sized(300, 35) * height, 5000, density, height, 19);
+    Product q(p, height, height, sized(136, 72), {}, 20);
+    good &= q.right_in_strips(q.wanted());
+  }
+  check(good, "V = %d: strips of B come round, and strides wider than they are held", height);
+}
+
 // More than 2^17 entries of -128 x -128: the sum leaves int32.
 void test_wraps()
 {
@@ -62,10 +76,11 @@ void test_wraps()
   Options o;
   o.values = ALL_LEAST;
   Product q(p, 2, 2, 1, o, 12);
-  check(q.packed && q.right({32, 1}, q.wanted()) && q.right({32, 4}, q.wanted()),
+  check(q.packed && q.right({32, 1, 0}, q.wanted()) && q.right({32, 4, 0}, q.wanted()) &&
+            q.right_in_strips(q.wanted()),
         "a sum of %lld products wraps", (long long)p.cols);
   q.spmm.compute = q.spmm.c.type = SHUNT_F32;
-  check(q.launch({32, 1}) == SHUNT_E_UNSUPPORTED, "into f32, which would not, that is declined");
+  check(q.launch({32, 1, 0}) == SHUNT_E_UNSUPPORTED, "into f32, which would not, that is declined");
 }
 
 // The shape that is taken unasked is one of those, and repeats its bits.
@@ -92,7 +107,7 @@ void test_declined()
   const Pattern p = random_pattern(16, 64, 0.3, 4, 15);
   Options o;
   Product q(p, 4, 4, 24, o, 16);
-  const shunt_srbcrs_shape good = {32, 1};
+  const shunt_srbcrs_shape good = {32, 1, 0};
   auto refuses = [&](const shunt_spmm &s, shunt_srbcrs_shape shape, size_t bytes, shunt_status e) {
     return shunt_srbcrs_spmm_shaped_cuda(&s, &q.a.on_device, &shape, &q.device, q.workspace.device,
                                          bytes, 0) == e;
@@ -101,16 +116,30 @@ void test_declined()
   shunt_spmm s = q.spmm;
   bool refused = q.launch(good) == SHUNT_OK;
   refused &= shunt_srbcrs_spmm_workspace(&s) > 0 && refuses(s, good, 8, SHUNT_E_WORKSPACE);
-  refused &= refuses(s, {48, 1}, all, SHUNT_E_UNSUPPORTED);
-  refused &= refuses(s, {32, 2}, all, SHUNT_E_UNSUPPORTED);
+  refused &= refuses(s, {48, 1, 0}, all, SHUNT_E_UNSUPPORTED);
+  refused &= refuses(s, {32, 2, 0}, all, SHUNT_E_UNSUPPORTED);
+  refused &= refuses(s, {128, 1, 16}, all, SHUNT_E_UNSUPPORTED);
+  refused &= refuses(s, {64, 4, 16}, all, SHUNT_E_UNSUPPORTED);
   s.b.type = SHUNT_F16, refused &= refuses(s, good, all, SHUNT_E_UNSUPPORTED);
   s = q.spmm, s.compute = SHUNT_F32, refused &= refuses(s, good, all, SHUNT_E_UNSUPPORTED);
   s = q.spmm, s.b.cols = 25, refused &= refuses(s, good, all, SHUNT_E_ARGUMENT);
   s = q.spmm, s.a.rows = s.c.rows = 17, refused &= refuses(s, good, all, SHUNT_E_ARGUMENT);
   s = q.spmm, s.only_if = (uint32_t *)q.workspace.device;
   refused &= refuses(s, good, all, SHUNT_E_UNSUPPORTED);
+  q.device.compute_capability = 80;
+  refused &= refuses(q.spmm, {64, 1, 16}, all, SHUNT_E_UNSUPPORTED);
   q.device.compute_capability = 75, refused &= refuses(q.spmm, good, all, SHUNT_E_UNSUPPORTED);
   check(refused, "other types, sizes, shapes and devices, and a short workspace, are declined");
+}
+
+void time_shape(Product &q, const char *name, const shunt_srbcrs_shape &s)
+{
+  if (s.groups && !shunt_srbcrs_spmm_strips_fit(&s, &q.device)) return;
+  const double us = time_graph([&](cudaStream_t stream) {
+    shunt_srbcrs_spmm_shaped_cuda(&q.spmm, &q.a.on_device, &s, &q.device, q.workspace.device,
+                                  q.workspace.host.size(), stream);
+  });
+  printf("%s columns %d split %d groups %d: %.2f us\n", name, s.columns, s.split, s.groups, us);
 }
 
 void time_layer()
@@ -122,16 +151,12 @@ void time_layer()
         Options o;
         o.b_layout = 1, o.c_layout = 1;
         Product q(p, height, height, n, o, 18);
+        char name[80];
+        snprintf(name, sizeof name, "time 4096 x 4096 V %d sparsity %g N %lld", height, sparsity,
+                 (long long)n);
         for (int columns : {32, 64, 128})
-          for (int split : {1, 4}) {
-            const shunt_srbcrs_shape s = {columns, split};
-            const double us = time_graph([&](cudaStream_t stream) {
-              shunt_srbcrs_spmm_shaped_cuda(&q.spmm, &q.a.on_device, &s, &q.device,
-                                            q.workspace.device, q.workspace.host.size(), stream);
-            });
-            printf("time 4096 x 4096 V %d sparsity %g N %lld columns %d split %d: %.2f us\n",
-                   height, sparsity, (long long)n, columns, split, us);
-          }
+          for (int split : {1, 4}) time_shape(q, name, {columns, split, 0});
+        for (const shunt_srbcrs_shape &s : strips_of_srbcrs) time_shape(q, name, s);
       }
 }
 
@@ -143,6 +168,7 @@ int main(int argc, char **argv)
     test_sizes(height);
     test_layouts(height);
     test_values(height);
+    test_strips(height);
   }
   test_wraps();
   test_default();
