@@ -64,13 +64,12 @@ static shunt_status cuda_softmax(const struct shunt_packed_integers *p,
   return SHUNT_LAUNCH(shunt_srbcrs_softmax_cuda(q, v, &p->at.device, stream));
 }
 
-/* Where a multiprocessor's shared memory holds the scores of so many blocks. */
-enum { BLOCKS_AT_ONCE = 2 };
+/* Where shared memory holds a block's scores: even one block a multiprocessor takes half of what
+   three launches take. */
 static int cuda_fuses(const struct shunt_packed_integers *p, int bits_qk, int bits_v, int64_t cols)
 {
   if (bits_qk != 8 || bits_v != 8 || cols > SHUNT_SRBCRS_ATTENTION_WIDEST) return 0;
-  return BLOCKS_AT_ONCE * shunt_srbcrs_attention_shared(p->counts.longest) <=
-         p->at.device.shared_per_block;
+  return shunt_srbcrs_attention_shared(p->counts.longest) <= p->at.device.shared_per_block;
 }
 
 static shunt_status cuda_attention(const struct shunt_packed_integers *p,

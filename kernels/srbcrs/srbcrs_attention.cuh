@@ -56,7 +56,7 @@ constexpr int kShiftBits = 0x4b400000;
 constexpr float kLog2E = 1.4426950408889634f;
 
 // Blocks of a multiprocessor that its registers are shared out to.
-template <int Pieces, int Parts> constexpr int resident = Pieces == 1 ? 6 - Parts : 4 - Parts;
+template <int Pieces, int Parts> constexpr int resident = Pieces + Parts < 4 ? 2 : 1;
 
 struct arguments {
   struct shunt_srbcrs m;
@@ -186,7 +186,8 @@ template <int Pieces> struct scorer {
 
 // The softmax of a lane's two rows.
 struct weigher {
-  float greatest[kRows], factor[kRows], row_scale[kRows];
+  float greatest[kRows], factor[kRows], row_scale[kRows]; // greatest: 0 where it is not finite
+  bool finite[kRows];
 
   // exp(S - greatest): of slots 4g .. 4g + 3 of row r.
   __device__ __forceinline__ void exponentials(float (&e)[4], const scores &s, int r) const
@@ -206,7 +207,9 @@ struct weigher {
       float most = of.most[r];
       for (int other = 4; other <= 16; other *= 2)
         most = fmaxf(most, __shfl_xor_sync(kAll, most, other));
-      greatest[r] = widen<float>(narrow<__half>(most));
+      most = widen<float>(narrow<__half>(most));
+      finite[r] = fabsf(most) <= 3.402823466e38f;
+      greatest[r] = finite[r] ? most : 0.0f;
     }
   }
 
@@ -219,7 +222,7 @@ struct weigher {
     for (int r = 0; r < kRows; r++) {
       float sum = sums[r][0] + sums[r][2] + (sums[r][1] + sums[r][3]);
       for (int other = 16; other >= 4; other /= 2) sum += __shfl_xor_sync(kAll, sum, other);
-      const bool good = fabsf(greatest[r]) <= 3.402823466e38f && sum == sum;
+      const bool good = finite[r] && sum == sum;
       const float nothing = seen >> r & 0x01010101u ? NAN : 0.0f;
       const float most = fmaxf(1.0f, floorf(__fdiv_rn(p.room, sum)));
       factor[r] = good ? fminf(p.largest, most) : 0.0f;
@@ -227,8 +230,8 @@ struct weigher {
     }
   }
 
-  // Part part of the weights as the mma's second operand.  What rows that are not good have here
-  // does not matter: 0 x their scale is what they want, a NaN x anything.
+  // The weights as the mma's second operand.  Those of a row without entries are 0; in a row whose
+  // scale is NaN they do not matter.
   template <int Parts>
   __device__ __forceinline__ void weights(uint32_t (&to)[Parts][2], const scores &s) const
   {

@@ -37,7 +37,7 @@ struct shunt_srbcrs_attention {
 
 enum {
   SHUNT_SRBCRS_ATTENTION_WIDEST = 128,      /* d, at most */
-  SHUNT_SRBCRS_ATTENTION_WARPS = 4,         /* of a block, each of a group of its own */
+  SHUNT_SRBCRS_ATTENTION_WARPS = 8,         /* of a block, each of a group of its own */
   SHUNT_SRBCRS_ATTENTION_STRIDE_BYTES = 512 /* of shared memory for each stride of a group */
 };
 

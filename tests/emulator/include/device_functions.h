@@ -397,13 +397,18 @@ inline long long __double_as_longlong(double x)
 // ---- numbers -----------------------------------------------------------------------------------
 
 // Built with -ffp-contract=off: a product and a sum are rounded one by one, as these promise.
+// What is no number has the bits that a device gives it.
+inline float device_nan_or(float x)
+{
+  return x == x ? x : __int_as_float(0x7fffffff);
+}
 inline float __fmul_rn(float a, float b)
 {
-  return a * b;
+  return device_nan_or(a * b);
 }
 inline float __fadd_rn(float a, float b)
 {
-  return a + b;
+  return device_nan_or(a + b);
 }
 inline float __fsub_rn(float a, float b)
 {
