@@ -270,6 +270,8 @@
   SHUNT_SPARSE24_SHAPE_FIELDS(F, "sparse24.in_place.256", ours.sparse24.shape[1][2]) \
   SHUNT_SPARSE24_SHAPE_FIELDS(F, "sparse24.in_place.2x128", ours.sparse24.shape[1][3]) \
   SHUNT_SRBCRS_FIELDS(F, "srbcrs", ours.srbcrs) \
+  SHUNT_STRIP_FIELDS(F, "srbcrs.strips.128", ours.srbcrs.strips[0]) \
+  SHUNT_STRIP_FIELDS(F, "srbcrs.strips.64", ours.srbcrs.strips[1]) \
   SHUNT_TILE_FIELDS(F, "tile", ours.tile) \
   SHUNT_DENSE_FIELDS(F, "dense", ours.dense) \
   SHUNT_DENSE_PROVED_FIELDS(F, "dense.proved", ours.dense) \

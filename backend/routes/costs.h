@@ -157,6 +157,9 @@ struct shunt_sparse24_proof shunt_choose_sparse24_proof(const struct shunt_spmm 
    A model that was not fitted; tests/bench/srbcrs.md has how it chose. */
 double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_row,
                          enum shunt_proof_place proof, const struct shunt_machine *m);
+/* The shape of the product alone: gathered, or by strips of B that groups share. */
+struct shunt_srbcrs_shape shunt_choose_srbcrs_spmm_shape(const struct shunt_spmm *p, int height,
+                                                         const struct shunt_machine *m);
 /* Is the product proved inside its own launch, and in which shape? */
 bool shunt_choose_srbcrs_proved(const struct shunt_spmm *p, int height,
                                 const struct shunt_machine *m, struct shunt_srbcrs_shape *shape);

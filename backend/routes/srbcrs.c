@@ -29,7 +29,7 @@ static int whole_height(const struct shunt_profile *f)
 
 static struct shunt_srbcrs_layout layout_of(int height)
 {
-  return (struct shunt_srbcrs_layout){.height = height, .share = height, .bits = 8};
+  return (struct shunt_srbcrs_layout){.height = height, .share = height, .bits = 8, .spread = 1};
 }
 
 /* B's copy, where its rows are not to be read in place. */
@@ -55,8 +55,10 @@ static shunt_status product(const struct shunt_packed_product *x)
   const struct shunt_srbcrs_layout layout = layout_of((int)*c->packed->note);
   struct shunt_srbcrs v;
   if (!shunt_srbcrs_lay_out(&x->spmm.a, &layout, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
-  return SHUNT_LAUNCH(shunt_srbcrs_spmm_cuda(&x->spmm, &v, &c->context->device, x->own,
-                                             own_bytes(c->problem), c->stream));
+  const struct shunt_srbcrs_shape shape =
+      shunt_choose_srbcrs_spmm_shape(&x->spmm, layout.height, &c->context->machine);
+  return SHUNT_LAUNCH(shunt_srbcrs_spmm_shaped_cuda(&x->spmm, &v, &shape, &c->context->device,
+                                                    x->own, own_bytes(c->problem), c->stream));
 }
 
 static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,

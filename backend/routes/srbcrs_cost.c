@@ -1,5 +1,6 @@
-/* srbcrs_cost.c: what the kernel of `srbcrs` is expected to take, which gathers B for groups of
-   rows.  A model, not a fit; tests/bench/srbcrs.md has what it chose in the products timed. */
+/* srbcrs_cost.c: what the kernels of `srbcrs` are expected to take, which gather B for groups of
+   rows, or bring it by strips to many groups, and which of them is taken.  A model, not a fit, but
+   of the strips; tests/bench/srbcrs.md has what it chose in the products timed. */
 #include <math.h>
 
 #include "backend/routes/cost_forms.h"
@@ -11,10 +12,12 @@ static const struct shunt_srbcrs_costs *of(const struct shunt_machine *m)
   return &m->costs->ours.srbcrs;
 }
 
+/* ---- the product alone ---------------------------------------------------------------------- */
+
 /* B gathered once for each vector, and C written; or the strides of the longest group, one after
    the other.  */
-static double product_us(const struct shunt_spmm *p, int height, double longest_row,
-                         const struct shunt_machine *m)
+static double gathered_us(const struct shunt_spmm *p, int height, double longest_row,
+                          const struct shunt_machine *m)
 {
   const double row = (double)p->b.cols, table = row * (double)p->b.rows;
   const double vectors = (double)p->a.nnz / height;
@@ -25,14 +28,69 @@ static double product_us(const struct shunt_spmm *p, int height, double longest_
   return shunt_larger(gathered, of(m)->start + of(m)->latency * deep) + of(m)->written * written;
 }
 
+/* A block starts and stores; a strip takes so long to bring, and so much longer the more vectors it
+   has to do with.  Or the strides of the longest group.  */
+static double strips_us(const struct shunt_spmm *p, int height, int columns, double longest_row,
+                        const struct shunt_machine *m)
+{
+  const struct shunt_strip_costs *c = &of(m)->strips[columns == 64];
+  const int64_t groups = shunt_div_up(p->a.rows, height);
+  const int64_t blocks =
+      shunt_div_up(groups, SHUNT_SRBCRS_STRIP_GROUPS) * shunt_div_up(p->b.cols, columns);
+  const int64_t rounds = shunt_div_up(blocks, shunt_cost_multiprocessors(m));
+  const double strips = ceil((double)p->a.cols / SHUNT_SRBCRS_STRIP);
+  const double full = (double)p->a.nnz / ((double)p->a.rows * (double)p->a.cols);
+  const double deep = ceil(longest_row / SHUNT_SRBCRS_STRIDE);
+  return shunt_larger((double)rounds * (c->start + strips * (c->strip + c->full * full)),
+                      of(m)->start + of(m)->latency * deep);
+}
+
+static double mean_row(const struct shunt_spmm *p)
+{
+  return (double)p->a.nnz / (double)p->a.rows;
+}
+
+/* Are the rows of a stride held together, of a matrix that is full alike throughout?  Spread ones
+   are up to twice as far apart as others. */
+static bool strides_are_held(const struct shunt_spmm *p, int columns)
+{
+  return 2.0 * SHUNT_SRBCRS_STRIDE * (double)p->a.cols <=
+         mean_row(p) * (double)shunt_srbcrs_strips_held(columns);
+}
+
+struct shunt_srbcrs_shape shunt_choose_srbcrs_spmm_shape(const struct shunt_spmm *p, int height,
+                                                         const struct shunt_machine *m)
+{
+  const double row = mean_row(p);
+  struct shunt_srbcrs_shape best = shunt_srbcrs_spmm_shape(p, height, &m->device);
+  double least = gathered_us(p, height, row, m);
+  for (int columns = 64; columns <= 128; columns *= 2) {
+    const struct shunt_srbcrs_shape s = {columns, 1, SHUNT_SRBCRS_STRIP_GROUPS};
+    const double us = strips_us(p, height, columns, row, m);
+    if (!shunt_srbcrs_spmm_strips_fit(&s, &m->device) || !strides_are_held(p, columns)) continue;
+    if (us < least) least = us, best = s;
+  }
+  return best;
+}
+
+static double product_us(const struct shunt_spmm *p, int height, double longest_row,
+                         const struct shunt_machine *m)
+{
+  const struct shunt_srbcrs_shape s = shunt_choose_srbcrs_spmm_shape(p, height, m);
+  return s.groups ? strips_us(p, height, s.columns, longest_row, m)
+                  : gathered_us(p, height, longest_row, m);
+}
+
+/* ---- with its proof ------------------------------------------------------------------------- */
+
 double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_row,
                          enum shunt_proof_place proof, const struct shunt_machine *m)
 {
-  const double product = product_us(p, height, longest_row, m);
   switch (proof) {
-  case SHUNT_PROOF_NONE: return product;
-  case SHUNT_PROOF_INSIDE: return product + shunt_cost_proof_inside(&p->a, m);
-  default: return product + shunt_cost_proof_let_in(&p->a, m);
+  case SHUNT_PROOF_NONE: return product_us(p, height, longest_row, m);
+  case SHUNT_PROOF_INSIDE: /* which gathers */
+    return gathered_us(p, height, longest_row, m) + shunt_cost_proof_inside(&p->a, m);
+  default: return product_us(p, height, longest_row, m) + shunt_cost_proof_let_in(&p->a, m);
   }
 }
 
@@ -41,7 +99,8 @@ double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_
 enum { PROVED_COLUMNS = 256 };
 
 /* Where the blocks are at work all at once, or twice with few to spare, as with `tile`: more are
-   dealt out better by the hardware.  A warp for a unit where there are 6 for a multiprocessor. */
+   dealt out better by the hardware.  A warp for a unit where there are 6 for a multiprocessor.  And
+   where strips with the proof behind them do not take less.  */
 bool shunt_choose_srbcrs_proved(const struct shunt_spmm *p, int height,
                                 const struct shunt_machine *m, struct shunt_srbcrs_shape *shape)
 {
@@ -50,7 +109,10 @@ bool shunt_choose_srbcrs_proved(const struct shunt_spmm *p, int height,
   shape->split = units >= INT64_C(6) * m->device.multiprocessors ? 1 : 4;
   if (p->b.cols > PROVED_COLUMNS) return false;
   const double rounds = shunt_srbcrs_spmm_proved_rounds(p, height, shape, &m->device);
-  return (rounds > 0 && rounds <= 1) || (rounds >= 1.8 && rounds <= 2);
+  if (!(rounds > 0 && rounds <= 1) && !(rounds >= 1.8 && rounds <= 2)) return false;
+  const double row = mean_row(p);
+  return shunt_cost_srbcrs(p, height, row, SHUNT_PROOF_INSIDE, m) <=
+         shunt_cost_srbcrs(p, height, row, SHUNT_PROOF_BEHIND, m);
 }
 
 /* A warp takes a group window by window of 32 columns, those that have entries. */

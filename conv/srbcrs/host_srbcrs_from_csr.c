@@ -155,6 +155,7 @@ shunt_status shunt_csr_to_srbcrs_host(const struct shunt_csr *a,
   for (int64_t g = 0; g < v->groups; g++) {
     struct group k = open_group(a, layout, v, g);
     pack_group(&k, g);
+    if (layout->spread && !k.irregular) shunt_srbcrs_spread_host(v, g);
   }
   return SHUNT_OK;
 }

@@ -17,9 +17,9 @@ extern "C" {
    to hold at least so many entries, 1 .. height; height where all rows of each group have the
    same columns.  It decides the memory only, not the result.  bits: of a packed value; 16 or 12 of
    a matrix of int16, 8 of one of int8 or uint8, 4 of one of int8; values of 12 bits are -2048 ..
-   2047, of 4 bits -8 .. 7.  */
+   2047, of 4 bits -8 .. 7.  spread: as the format says, of 8 bits.  */
 struct shunt_srbcrs_layout {
-  int height, share, bits;
+  int height, share, bits, spread;
 };
 
 /* Bytes of memory for packing `a`, of which sizes and types are read, no arrays; 0: cannot be
@@ -45,6 +45,9 @@ shunt_status shunt_csr_to_srbcrs_cuda(const struct shunt_csr *a,
 shunt_status shunt_csr_to_srbcrs_host(const struct shunt_csr *a,
                                       const struct shunt_srbcrs_layout *layout,
                                       const struct shunt_srbcrs *v);
+
+/* Deals the vectors of group g out, which stand in ascending order (spread of the format). */
+void shunt_srbcrs_spread_host(const struct shunt_srbcrs *v, int64_t g);
 
 /* v as CSR: the very entries it was made from, stored zeros included, columns ascending.
    a's arrays are host memory with room for v->rows + 1 and v->nnz; a's index type and base

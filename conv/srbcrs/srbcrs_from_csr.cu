@@ -19,26 +19,27 @@
 #include <cuda_runtime.h>
 
 #include "conv/srbcrs/srbcrs_conv.h"
+#include "conv/srbcrs/srbcrs_spread.cuh"
 
 namespace shunt
 {
 namespace
 {
 
-constexpr int kStride = SHUNT_SRBCRS_STRIDE, kTallest = SHUNT_SRBCRS_TALLEST;
+constexpr int kTallest = SHUNT_SRBCRS_TALLEST;
 constexpr int kWarps = 4; // of a block
-constexpr unsigned kAll = 0xffffffffu;
 
 struct pack_job {
   const void *offsets, *columns, *values;
   int64_t rows, cols, nnz, strides;
-  int base, share;
+  int base, share, spread;
   struct shunt_srbcrs v;
 };
 
 struct window {
   uint32_t mask[kStride];
   int16_t value[kTallest][kStride];
+  vector_pool pool;
 };
 
 __device__ __forceinline__ int16_t value_of(const pack_job &j, int64_t entry)
@@ -180,6 +181,7 @@ template <class I> struct packer {
     const int64_t strides = (vectors + kStride - 1) / kStride;
     if (vectors + lane < strides * kStride) put(first + vectors + lane, last, 0);
     const bool bad = __any_sync(kAll, irregular);
+    if (j.spread && !bad) spread(j.v, w.pool, first, vectors);
     if (lane != 0) return;
     j.v.begin[group] = static_cast<uint32_t>(first);
     j.v.end[group] = static_cast<uint32_t>(first + vectors);
@@ -228,7 +230,7 @@ extern "C" shunt_status shunt_csr_to_srbcrs_cuda(const struct shunt_csr *a,
   j.offsets = a->row_offsets, j.columns = a->columns;
   j.values = a->values;
   j.rows = a->rows, j.cols = a->cols, j.nnz = a->nnz;
-  j.base = a->base, j.share = layout->share;
+  j.base = a->base, j.share = layout->share, j.spread = layout->spread;
   j.v = *v;
   if (cudaMemsetAsync(v->counts, 0, sizeof *v->counts, stream) != cudaSuccess) return SHUNT_E_CUDA;
   const cudaError_t e = a->index_type == SHUNT_I32 ? shunt::pack<int32_t>(j, stream)

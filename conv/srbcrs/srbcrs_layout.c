@@ -14,6 +14,7 @@ static int can_be_packed(const struct shunt_csr *a, const struct shunt_srbcrs_la
   if (a->value_type != (layout->bits > 8 ? SHUNT_I16 : SHUNT_I8) &&
       !(a->value_type == SHUNT_U8 && layout->bits == 8))
     return 0;
+  if (layout->spread && layout->bits != 8) return 0;
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return 0;
   if ((v != 2 && v != 4 && v != 8) || layout->share < 1 || layout->share > v) return 0;
   if (a->rows < 1 || a->cols < 1 || a->nnz < 0) return 0;

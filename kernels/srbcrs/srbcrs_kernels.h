@@ -30,17 +30,33 @@ enum {
 
      gathered   groups 0; columns: of B that a warp gathers at a time, 32, 64 or 128; split: warps
                 (1 or 4) that share the strides of a group
-     strips     groups: 16 or 32 of a block, to which B comes through shared memory, `columns` at a
-                time, 64 or (with 32 groups) 128; split 1.  Needs compute capability 9.0.  */
+     strips     groups 32: of a block, to which B comes through shared memory, `columns` at a time, 64
+                or 128; split 1.  Needs compute capability 9.0; fast where vectors are spread.  */
 struct shunt_srbcrs_shape {
   int columns, split, groups;
 };
 
+/* Strips are of so many rows of B.  Strides whose rows are less than `held` apart find them in shared
+   memory, others gather them one by one, which is slow.  */
+enum {
+  SHUNT_SRBCRS_STRIP = 256,
+  SHUNT_SRBCRS_STRIP_GROUPS = 32,
+  SHUNT_SRBCRS_STRIPS_BYTES = 229632 /* of shared memory */
+};
+static inline int shunt_srbcrs_strips_held(int columns)
+{
+  return SHUNT_SRBCRS_STRIP * (columns == 128 ? 4 : 7);
+}
 /* Are there such strips, and does the device run them? */
-bool shunt_srbcrs_spmm_strips_fit(const struct shunt_srbcrs_shape *shape,
-                                  const struct shunt_device *d);
-/* The shape that shunt_srbcrs_spmm_cuda takes for groups of so many rows: the widest that leaves
-   some warps for each multiprocessor. */
+static inline bool shunt_srbcrs_spmm_strips_fit(const struct shunt_srbcrs_shape *s,
+                                                const struct shunt_device *d)
+{
+  return (s->columns == 128 || s->columns == 64) && s->split == 1 &&
+         s->groups == SHUNT_SRBCRS_STRIP_GROUPS && d->compute_capability >= 90 &&
+         d->shared_per_block >= SHUNT_SRBCRS_STRIPS_BYTES;
+}
+/* How groups of so many rows are gathered best: the widest shape that leaves some warps for each
+   multiprocessor. */
 struct shunt_srbcrs_shape shunt_srbcrs_spmm_shape(const struct shunt_spmm *p, int height,
                                                   const struct shunt_device *d);
 
@@ -50,10 +66,6 @@ struct shunt_srbcrs_shape shunt_srbcrs_spmm_shape(const struct shunt_spmm *p, in
    capability 8.0.  SHUNT_E_UNSUPPORTED, SHUNT_E_ARGUMENT, SHUNT_E_WORKSPACE: nothing was
    enqueued.  */
 size_t shunt_srbcrs_spmm_workspace(const struct shunt_spmm *p);
-shunt_status shunt_srbcrs_spmm_cuda(const struct shunt_spmm *p, const struct shunt_srbcrs *v,
-                                    const struct shunt_device *d, void *workspace,
-                                    size_t workspace_bytes, shunt_stream stream);
-/* The same in a shape of the caller's. */
 shunt_status shunt_srbcrs_spmm_shaped_cuda(const struct shunt_spmm *p, const struct shunt_srbcrs *v,
                                            const struct shunt_srbcrs_shape *shape,
                                            const struct shunt_device *d, void *workspace,

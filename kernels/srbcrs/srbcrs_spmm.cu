@@ -75,18 +75,10 @@ extern "C" shunt_status shunt_srbcrs_spmm_shaped_cuda(const struct shunt_spmm *p
   if (!strips && !is_shape(shape, 8)) return SHUNT_E_UNSUPPORTED;
   struct shunt_dense b;
   s = place_b(p->b, workspace, workspace_bytes, &b);
-  if (s == SHUNT_OK) s = copy_b(p->b, b, d, stream);
   if (s != SHUNT_OK) return s;
-  if (strips) return run_strips(p, v, shape, &b, stream);
+  if (strips) return run_strips(p, v, shape, &b, d, stream);
+  s = copy_b(p->b, b, d, stream);
+  if (s != SHUNT_OK) return s;
   return p->compute == SHUNT_I32 ? run<int32_t>(p, v, shape, &b, d, stream)
                                  : run<float>(p, v, shape, &b, d, stream);
-}
-
-extern "C" shunt_status shunt_srbcrs_spmm_cuda(const struct shunt_spmm *p,
-                                               const struct shunt_srbcrs *v,
-                                               const struct shunt_device *d, void *workspace,
-                                               size_t workspace_bytes, shunt_stream stream)
-{
-  const struct shunt_srbcrs_shape shape = shunt_srbcrs_spmm_shape(p, v->height, d);
-  return shunt_srbcrs_spmm_shaped_cuda(p, v, &shape, d, workspace, workspace_bytes, stream);
 }

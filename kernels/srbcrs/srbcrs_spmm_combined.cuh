@@ -55,10 +55,10 @@ static arguments<combined_store<T>> combined_arguments(const struct shunt_spmm *
 // SHUNT_OK, or what is wrong with p, or with v for it (NULL: with p alone).
 shunt_status check(const struct shunt_spmm *p, const struct shunt_srbcrs *v);
 
-// C by strips of B (srbcrs_spmm_strips.cu), which lies as kernels read it.
+// C by strips of B (srbcrs_spmm_strips.cu), which is read where b says, and copied there first.
 shunt_status run_strips(const struct shunt_spmm *p, const struct shunt_srbcrs *v,
                         const struct shunt_srbcrs_shape *shape, const struct shunt_dense *b,
-                        cudaStream_t stream);
+                        const struct shunt_device *d, cudaStream_t stream);
 
 } // namespace srbcrs
 } // namespace shunt

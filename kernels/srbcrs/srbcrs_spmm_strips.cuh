@@ -1,12 +1,12 @@
 // srbcrs_spmm_strips.cuh: C by tiles, B through shared memory, for many row groups of A at a time.
 //
 // A block owns 16 Groups groups of V rows x Tile columns of C.  The copy engine brings B strip by
-// strip, 128 rows x Tile bytes, into a ring; 16 warps, each with Groups groups of A, follow at their
+// strip, 256 rows x Tile bytes, into a ring; 16 warps, each with Groups groups of A, follow at their
 // own pace and keep their sums in registers (as kernels/vector/vector_packed_spmm_strips.cuh does):
 //
 //             B  | Tile |             shared memory: ring of kRing strips
 //     strip 0    |------|              .-------------------------------.
-//           1    |------|     copy     | p+1 | p+2 | p-7 | .. | p | .. |
+//           1    |------|     copy     | p+1 | p+2 | p-4 | .. | p | .. |
 //           ..   |------|  ----------> '-------------------------------'
 //           p    |------|              coming     held (kWindow)
 //
@@ -50,13 +50,13 @@ namespace srbcrs
 {
 
 // Strip: rows of B.  Lists: that a warp walks; several of a group take its strides in turn.
-template <int Tile_, int Groups_, int Lists_, int Strip_, int Ring_, int Window_>
+template <int Tile_, int Groups_, int Lists_, int Strip_, int Ring_, int Window_, int Lag_>
 struct strips_shape {
   static constexpr int kTile = Tile_, kGroups = Groups_, kLists = Lists_, kStrip = Strip_;
   static constexpr int kRing = Ring_, kWindow = Window_;
   static constexpr int kWarps = 16, kThreads = kWarps * 32, kPhases = kLists / kGroups;
   // Strips to come.  The warp that brings the next waits for those that are kLag strips behind.
-  static constexpr int kLag = 2, kAhead = kRing - kWindow + 1 - kLag;
+  static constexpr int kLag = Lag_, kAhead = kRing - kWindow + 1 - kLag;
   static constexpr int kStripBytes = kStrip * kTile, kRingBytes = kRing * kStripBytes;
   static constexpr int kFull = kRingBytes, kEmpty = kFull + 8 * kRing;
   static constexpr int kBytes = kEmpty + 8 * kRing;
@@ -64,9 +64,8 @@ struct strips_shape {
   static_assert(kTile == 128 || kTile == 64, "rows that the copy engine swizzles");
   static_assert(kStrip <= 256, "a box of the copy engine");
 };
-using strips_32x128 = strips_shape<128, 2, 2, 128, 13, 8>;
-using strips_32x64 = strips_shape<64, 2, 2, 128, 26, 16>;
-using strips_16x64 = strips_shape<64, 1, 2, 128, 26, 16>;
+using strips_128 = strips_shape<128, 2, 2, SHUNT_SRBCRS_STRIP, 7, 5, 1>;
+using strips_64 = strips_shape<64, 2, 2, SHUNT_SRBCRS_STRIP, 14, 8, 2>;
 
 // A strip's number, its place in the ring, and the parity of the ring's round.
 template <class Shape> struct ring_place {

@@ -245,7 +245,7 @@ bool gpu_prepare_srbcrs(struct gpu_case *g, struct bench_way *w)
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const int height = shunt_vector_profiled_height(&g->c->profile, 1);
   const int v = height > SHUNT_SRBCRS_TALLEST ? SHUNT_SRBCRS_TALLEST : height;
-  const struct shunt_srbcrs_layout layout = {.height = v, .share = v, .bits = 8};
+  const struct shunt_srbcrs_layout layout = {.height = v, .share = v, .bits = 8, .spread = 1};
   struct shunt_srbcrs_counts counts;
   if (!is_spmm(g) || g->p.spmm.c.type != g->p.spmm.compute) return false;
   const size_t bytes = shunt_srbcrs_bytes(a, &layout);
@@ -259,8 +259,10 @@ bool gpu_prepare_srbcrs(struct gpu_case *g, struct bench_way *w)
 
 shunt_status gpu_srbcrs(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_srbcrs_spmm_cuda(&g->p.spmm, &g->srbcrs, &g->gpu->device, g->workspace,
-                                g->workspace_bytes, stream);
+  const struct shunt_srbcrs_shape shape =
+      shunt_choose_srbcrs_spmm_shape(&g->p.spmm, g->srbcrs.height, &g->gpu->machine);
+  return shunt_srbcrs_spmm_shaped_cuda(&g->p.spmm, &g->srbcrs, &shape, &g->gpu->device,
+                                       g->workspace, g->workspace_bytes, stream);
 }
 
 /* ---- routed ------------------------------------------------------------------------ */

@@ -33,7 +33,7 @@ inline DenseLayout dense_layout(int kind, int64_t rows, int64_t cols, int64_t wi
   const int64_t aligned = (cols + wide - 1) / wide * wide;
   switch (kind) {
   case 0: return {rows, cols, cols, 1, 0};
-  case 1: return {rows, cols, aligned + 8, 1, 0};
+  case 1: return {rows, cols, aligned + (wide > 8 ? wide : 8), 1, 0};
   case 2: return {rows, cols, cols + 3, 1, 0};
   case 3: return {rows, cols, 1, rows + 1, 0};
   default: return {rows, cols, aligned, 1, 1};

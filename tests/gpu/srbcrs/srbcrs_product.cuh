@@ -9,13 +9,14 @@ namespace
 
 using namespace harness;
 
-static const shunt_srbcrs_shape strips_of_srbcrs[] = {{128, 1, 32}, {64, 1, 32}, {64, 1, 16}};
+static const shunt_srbcrs_shape strips_of_srbcrs[] = {{128, 1, 32}, {64, 1, 32}};
 
 struct Options {
   shunt_type out = SHUNT_I32;
   int b_layout = 0, c_layout = 0;
   double alpha = 1, beta = 0;
   Values values = RANDOM_VALUES;
+  int spread = 0; // A's vectors
 };
 
 struct Product {
@@ -31,7 +32,7 @@ struct Product {
   bool packed;
 
   Product(const Pattern &of, int height, int share, int64_t n, const Options &with, uint64_t seed)
-      : pattern(of), o(with), a(of, {height, share, 8}, seed % 2 ? SHUNT_I64 : SHUNT_I32,
+      : pattern(of), o(with), a(of, {height, share, 8, with.spread}, seed % 2 ? SHUNT_I64 : SHUNT_I32,
                                 (int)(seed / 2 % 2), with.values, seed),
         values(a.values), bl(dense_layout(with.b_layout, pattern.cols, n, 16)),
         cl(dense_layout(with.c_layout, pattern.rows, n, 4)), b((size_t)bl.size()),

@@ -26,6 +26,24 @@ static void test_same(int height, int bits)
   check(good, "device and host write the same bytes, V = %d, %d bits", height, bits);
 }
 
+static void test_spread(int height)
+{
+  Random r(20261126 + (uint64_t)height);
+  bool good = true;
+  for (int share : {1, height})
+    for (int64_t cols : {1, 33, 700, 5000})
+      for (double density : {0.0, 0.01, 0.1, 0.5}) {
+        if (left_out()) continue;
+        const Pattern p = random_pattern(45, cols, density, share, r.next());
+        Strides k(p, {height, share, 8, 1}, r.below(2) ? SHUNT_I64 : SHUNT_I32, (int)r.below(2),
+                  RANDOM_VALUES, r.next());
+        const bool same = k.pack() && k.same() && k.inside() && !k.irregular();
+        if (!same) printf("# %lld columns, density %g\n", (long long)cols, density);
+        good = good && same;
+      }
+  check(good, "V = %d: device and host spread vectors alike", height);
+}
+
 // Rows of very different lengths; columns far apart and all next to each other.
 static void test_skewed()
 {
@@ -78,6 +96,7 @@ int main()
 {
   for (int height : {2, 4, 8})
     for (int bits : {16, 12, 8, 4}) test_same(height, bits);
+  for (int height : {2, 4, 8}) test_spread(height);
   test_skewed();
   test_irregular();
   test_declined();

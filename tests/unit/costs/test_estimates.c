@@ -39,7 +39,7 @@ struct shunt_tile_shape shunt_tile_spmm_shape(const struct shunt_spmm *p,
 struct shunt_srbcrs_shape shunt_srbcrs_spmm_shape(const struct shunt_spmm *p, int height,
                                                   const struct shunt_device *d)
 {
-  return (void)p, (void)height, (void)d, (struct shunt_srbcrs_shape){64, 2};
+  return (void)p, (void)height, (void)d, (struct shunt_srbcrs_shape){64, 2, 0};
 }
 double shunt_srbcrs_spmm_proved_rounds(const struct shunt_spmm *p, int height,
                                        const struct shunt_srbcrs_shape *shape,

@@ -68,9 +68,8 @@ struct packed {
   int overrun; /* refused, or wrote beyond its memory */
 };
 
-static struct packed pack_bits(const struct owned *o, int height, int share, int bits)
+static struct packed pack_as(const struct owned *o, struct shunt_srbcrs_layout layout)
 {
-  const struct shunt_srbcrs_layout layout = {height, share, bits};
   struct packed k = {.bytes = shunt_srbcrs_bytes(&o->a, &layout)};
   k.memory = malloc(k.bytes + GUARD_BYTES);
   memset(k.memory, 0xee, k.bytes + GUARD_BYTES);
@@ -78,6 +77,11 @@ static struct packed pack_bits(const struct owned *o, int height, int share, int
               shunt_csr_to_srbcrs_host(&o->a, &layout, &k.v) != SHUNT_OK;
   for (int i = 0; i < GUARD_BYTES; i++) k.overrun |= k.memory[k.bytes + (size_t)i] != 0xee;
   return k;
+}
+
+static struct packed pack_bits(const struct owned *o, int height, int share, int bits)
+{
+  return pack_as(o, (struct shunt_srbcrs_layout){height, share, bits, 0});
 }
 
 static struct packed pack(const struct owned *o, int height, int share)
@@ -218,6 +222,52 @@ static void test_widths(void)
     }
 }
 
+/* Cycles that eight rows of B take that a spread stride reads together, over what they take at
+   least. */
+static double conflicts(const struct shunt_srbcrs *v)
+{
+  int64_t cycles = 0, reads = 0;
+  for (int64_t g = 0; g < v->groups; g++)
+    for (int64_t s = v->begin[g]; s < v->end[g]; s += SHUNT_SRBCRS_STRIDE)
+      for (int set = 0; set < 4; set++, reads++) {
+        int count[8] = {0}, most = 0;
+        for (int i = 0; i < 8; i++) {
+          const int64_t slot = s + SHUNT_SRBCRS_SPREAD_SLOT(set, i);
+          const int same = v->masks[slot] != 0 ? ++count[v->columns[slot] % 8] : 0;
+          if (same > most) most = same;
+        }
+        cycles += most;
+      }
+  return reads ? (double)cycles / (double)reads : 0;
+}
+
+static void test_spread(void)
+{
+  static const int64_t cols[] = {1, 33, 777, 3000};
+  static const double densities[] = {0, 0.01, 0.1, 0.5};
+  int trips = 1, bounds = 1;
+  for (int n = 0; n < 3 * 4 * 4 * 2; n++) {
+    const int height = 2 << n % 3, share = n / 48 ? height : 1;
+    struct owned o =
+        random_matrix(35, cols[n / 3 % 4], densities[n / 12 % 4], share, SHUNT_I32, n % 2);
+    struct packed k = pack_as(&o, (struct shunt_srbcrs_layout){height, share, 8, 1});
+    bounds &= !k.overrun && k.v.counts->irregular == 0;
+    trips &= round_trip(&o, &k);
+    free(k.memory);
+    owned_free(&o);
+  }
+  check(bounds && trips, "spread vectors come back as the same CSR");
+
+  struct owned o = random_matrix(64, 4000, 0.1, 8, SHUNT_I32, 0);
+  struct packed plain = pack(&o, 8, 8);
+  struct packed spread = pack_as(&o, (struct shunt_srbcrs_layout){8, 8, 8, 1});
+  check(conflicts(&plain.v) > 2 && conflicts(&spread.v) < 1.5,
+        "eight rows read together share banks less: %.2f cycles instead of %.2f",
+        conflicts(&spread.v), conflicts(&plain.v));
+  free(plain.memory), free(spread.memory);
+  owned_free(&o);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------ */
 
 static int irregular(const struct owned *o, int height, int share)
@@ -256,9 +306,10 @@ static void test_irregular(void)
 static void test_declined(void)
 {
   struct owned o = random_matrix(16, 40, 0.3, 1, SHUNT_I32, 0);
-  static const struct shunt_srbcrs_layout bad[] = {{3, 1, 8}, {16, 1, 8}, {1, 1, 8}, {4, 0, 8},
-                                                   {4, 8, 8}, {4, 1, 16}, {4, 1, 2}};
-  const struct shunt_srbcrs_layout layout = {4, 1, 8};
+  static const struct shunt_srbcrs_layout bad[] = {{3, 1, 8, 0},  {16, 1, 8, 0}, {1, 1, 8, 0},
+                                                   {4, 0, 8, 0},  {4, 8, 8, 0},  {4, 1, 16, 0},
+                                                   {4, 1, 2, 0},  {4, 1, 4, 1}};
+  const struct shunt_srbcrs_layout layout = {4, 1, 8, 0};
   int refused = 1;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     refused &= shunt_srbcrs_bytes(&o.a, &bad[i]) == 0;
@@ -342,6 +393,7 @@ int main(void)
   test_by_hand();
   test_random();
   test_widths();
+  test_spread();
   test_irregular();
   test_declined();
   test_twin();

@@ -31,13 +31,14 @@ struct shunt_srbcrs_shape shunt_srbcrs_spmm_shape(const struct shunt_spmm *p, in
                                                   const struct shunt_device *d)
 {
   (void)p, (void)height, (void)d;
-  return (struct shunt_srbcrs_shape){64, 1};
+  return (struct shunt_srbcrs_shape){64, 1, 0};
 }
-shunt_status shunt_srbcrs_spmm_cuda(const struct shunt_spmm *p, const struct shunt_srbcrs *v,
-                                    const struct shunt_device *d, void *workspace, size_t bytes,
-                                    shunt_stream s)
+shunt_status shunt_srbcrs_spmm_shaped_cuda(const struct shunt_spmm *p, const struct shunt_srbcrs *v,
+                                           const struct shunt_srbcrs_shape *shape,
+                                           const struct shunt_device *d, void *workspace,
+                                           size_t bytes, shunt_stream s)
 {
-  (void)d, (void)workspace, (void)bytes;
+  (void)shape, (void)d, (void)workspace, (void)bytes;
   return KERNEL('r', s, srbcrs, *p, *v);
 }
 
