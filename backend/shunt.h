@@ -334,9 +334,11 @@ SHUNT_API shunt_status shunt_integer_softmax(const struct shunt_packed_integers 
    by itself to bits_v (8 or 4, both), and the weights of the softmax to P's bits and type: they are
    never negative, so that SHUNT_U8 has a bit more for them than SHUNT_I8.  Q and O: m x d, K and V:
    n x d, each of any of f16, bf16 and f32.  P's values are not read.  workspace: of the same sizes
-   and bits, aligned to 256 bytes: Q, K and V as integers, and scores of f16 and weights of as many
-   (batch, head) as have 16 MiB of scores, which share launches, or of one.  A row with a scaled
-   score beyond f16's range becomes NaN.  */
+   and bits, aligned to 256 bytes: Q, K and V as integers.  That is all on a device whose shared
+   memory holds the scores of P's longest rows (on an H100 up to 1792 vectors), with heads of up to
+   128 columns, of 8 bits: one launch computes the rest.  Elsewhere, with the same bits, there come
+   scores of f16 and weights of as many (batch, head) as have 16 MiB of scores, which share
+   launches, or of one.  A row with a scaled score beyond f16's range becomes NaN.  */
 SHUNT_API size_t shunt_integer_attention_workspace(
     const struct shunt_packed_integers *p, int bits_qk, int bits_v, const struct shunt_tensor *q,
     const struct shunt_tensor *k, const struct shunt_tensor *v, const struct shunt_tensor *o);

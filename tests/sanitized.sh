@@ -47,7 +47,7 @@ build() {
   if [ ! -f config.status ]; then
     set -- "$1" "$2" "$3" "$([ ! -x "$build/config.status" ] || "$build/config.status" --config)"
     eval "\"$top/configure\" $4 --srcdir='$top'" \
-      "CFLAGS='-g ${level:--O1}' 'CC=$CC $2'" >configure.log 2>&1 || return 1
+      "CFLAGS='-g1 ${level:--O1}' 'CC=$CC $2'" >configure.log 2>&1 || return 1
   fi
   find . -name '*.gcda' -exec rm -f {} +
   make -s Makefile >make.log 2>&1 && make -s print-programs LIST="$3" >programs &&
@@ -86,18 +86,18 @@ sanitize() {
 build_counted() {
   mkdir -p "$work/counted" && cd "$work/counted" || return 1
   [ -f config.status ] ||
-    "$top/configure" --without-cuda --srcdir="$top" CFLAGS='-g -O0' "CC=$CC --coverage" \
+    "$top/configure" --without-cuda --srcdir="$top" CFLAGS='-g1 -O0' "CC=$CC --coverage" \
       >configure.log 2>&1 || return 1
   find . -name '*.gcda' -exec rm -f {} +
-  make -s -j"$jobs" CFLAGS='-g -O1' shunt >make.log 2>&1 &&
+  make -s -j"$jobs" CFLAGS='-g1 -O1' shunt >make.log 2>&1 &&
     make -s -j"$jobs" libshunt-graphblas.la >>make.log 2>&1 ||
     { cat configure.log make.log; return 1; }
 }
 # Few of the random products and changes: all of them run elsewhere.
 run_counted() {
   env SHUNT="$work/counted/shunt" SHUNT_GRAPHBLAS_SO="$work/counted/.libs/libshunt-graphblas.so" \
-    srcdir="$top" CC="$CC" COUNTS=1 PROPERTY_CASES=1500 MUTATE_STEPS=2000 THREAD_SECONDS=1 \
-    builddir="$work/counted" sh "$top/tests/$1"
+    srcdir="$top" CC="$CC" COUNTS=1 PROPERTY_CASES=1500 LARGE_CASES=30 MUTATE_STEPS=2000 \
+    THREAD_SECONDS=1 builddir="$work/counted" sh "$top/tests/$1"
 }
 count_more() {
   check "the command and the library for GraphBLAS are built with lines counted" build_counted

@@ -126,6 +126,30 @@ void shunt_costs_choose(const char *gpu, int multiprocessors, struct shunt_cost_
            gpu ? gpu : "this GPU");
 }
 
+/* "vector.wide" and "vector_packed" are of vector. */
+static bool is_of(const char *line, const char *route)
+{
+  const size_t length = strlen(route);
+  return strncmp(line, route, length) == 0 && strchr("._", line[length]);
+}
+
+static bool has_lines(const struct shunt_cost_table *t, const char *route,
+                      const struct shunt_coefficients *list)
+{
+  struct shunt_cost_table known = *t;
+  for (size_t i = 0; i < list->count; i++)
+    if (is_of(list->of[i].line, route) && *shunt_coefficient_in(&known, &list->of[i], 0) != 0)
+      return true;
+  return false;
+}
+
+bool shunt_costs_are_measured(const char *gpu, const char *route)
+{
+  const struct shunt_cost_table *t = named(gpu);
+  return t && (is_fitted(t) || has_lines(t, route, &shunt_coefficients_ours) ||
+               has_lines(t, route, &shunt_coefficients_original));
+}
+
 const struct shunt_original_costs *shunt_costs_of_original(const struct shunt_cost_table *t,
                                                            int cusparse)
 {

@@ -236,6 +236,9 @@ struct shunt_original_costs {
      count all of the longest row, since rows are alike and each is one team's.  */
   struct shunt_fit_costs layer[SHUNT_LAYER_TYPES];
   struct shunt_fit_costs layer_alg1[SHUNT_LAYER_TYPES], layer_alg3[SHUNT_LAYER_TYPES];
+  /* Transposed, but not of 2-byte types: what is gathered, and may be beyond L2, are rows of C, to
+     which products are added.  */
+  struct shunt_fit_costs transposed[SHUNT_LAYER_TYPES], transposed_alg1[SHUNT_LAYER_TYPES];
   double sddmm_layer_start;                                         /* us */
   double sddmm_layer, sddmm_layer_f16;                              /* FLOP per us; */
   double sddmm_layer_f16_by_rows;                                   /* where B is stored by rows */
@@ -271,7 +274,7 @@ enum { SHUNT_MOST_ORIGINALS = 4 };
 
 struct shunt_cost_table {
   char gpu[64];  /* that it was fitted to, as the driver names it */
-  char from[96]; /* "built in", "scaled", or the user's file */
+  char from[96]; /* "built in", "carried over to ...", or the user's file */
   struct shunt_kernel_costs ours;
   /* cuSPARSE's, by minor version: 126 is 12.6; 0: there are no more. */
   int cusparse[SHUNT_MOST_ORIGINALS];

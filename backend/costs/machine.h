@@ -35,11 +35,15 @@ extern const struct shunt_cost_table *const shunt_costs_built_in[];
 
 /* ---- choose.c ------------------------------------------------------------------------------- */
 
-/* Fills *out for a GPU of this name with so many multiprocessors: with the table that was fitted to
-   it; else with the nearest one, carried over by the rates of both, but for the lines that its own
-   table has.  A GPU whose rates are not known is taken for a part, or a multiple, of the nearest,
-   by its multiprocessors.  gpu NULL: not known.  */
+/* Fills *out for a GPU of this name with so many multiprocessors.  A GPU that all was fitted to has
+   its table.  One whose table has some lines has those, and else the nearest table's, carried over
+   by the rates of both.  Any other is taken for a part, or a multiple, of an H200, by its
+   multiprocessors.  gpu NULL: not known.  */
 void shunt_costs_choose(const char *gpu, int multiprocessors, struct shunt_cost_table *out);
+
+/* Were products of this route ("original": by cuSPARSE) timed on a GPU of this name for a built-in
+   table?  False: its times there are another GPU's, carried over.  */
+bool shunt_costs_are_measured(const char *gpu, const char *route);
 
 /* The table of cuSPARSE 12.6 (126), or of the version next to it; 0: not known, the first. */
 const struct shunt_original_costs *shunt_costs_of_original(const struct shunt_cost_table *t,

@@ -312,6 +312,16 @@
   SHUNT_FIT_FIELDS(F, "original.layer_alg3.f64", original[0].layer_alg3[2]) \
   SHUNT_FIT_FIELDS(F, "original.layer_alg3.c32", original[0].layer_alg3[3]) \
   SHUNT_FIT_FIELDS(F, "original.layer_alg3.c64", original[0].layer_alg3[4]) \
+  SHUNT_FIT_FIELDS(F, "original.transposed.half", original[0].transposed[0]) \
+  SHUNT_FIT_FIELDS(F, "original.transposed.f32", original[0].transposed[1]) \
+  SHUNT_FIT_FIELDS(F, "original.transposed.f64", original[0].transposed[2]) \
+  SHUNT_FIT_FIELDS(F, "original.transposed.c32", original[0].transposed[3]) \
+  SHUNT_FIT_FIELDS(F, "original.transposed.c64", original[0].transposed[4]) \
+  SHUNT_FIT_FIELDS(F, "original.transposed_alg1.half", original[0].transposed_alg1[0]) \
+  SHUNT_FIT_FIELDS(F, "original.transposed_alg1.f32", original[0].transposed_alg1[1]) \
+  SHUNT_FIT_FIELDS(F, "original.transposed_alg1.f64", original[0].transposed_alg1[2]) \
+  SHUNT_FIT_FIELDS(F, "original.transposed_alg1.c32", original[0].transposed_alg1[3]) \
+  SHUNT_FIT_FIELDS(F, "original.transposed_alg1.c64", original[0].transposed_alg1[4]) \
   SHUNT_ORIGINAL_SDDMM_FIELDS(F, "original.sddmm", original[0]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "original.sddmm_by_columns.half", original[0].by_columns[0]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "original.sddmm_by_columns.f32", original[0].by_columns[1]) \

@@ -1,34 +1,20 @@
 #include "backend/cublas/cublaslt.h"
 
-#include <cublasLt.h>
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cublas/cublaslt_functions.h"
 #include "backend/plan/fault.h"
 
 enum { MOST_SHAPES = 4096, NEIGHBOURS = 16 };
 
-/* The entry points used, in the types of the header. */
-#define FUNCTIONS(X)                                                                               \
-  X(cublasLtCreate)                                                                                \
-  X(cublasLtDestroy)                                                                               \
-  X(cublasLtMatmul)                                                                                \
-  X(cublasLtMatmulAlgoGetHeuristic)                                                                \
-  X(cublasLtMatmulDescCreate)                                                                      \
-  X(cublasLtMatmulDescDestroy)                                                                     \
-  X(cublasLtMatmulDescSetAttribute)                                                                \
-  X(cublasLtMatrixLayoutCreate)                                                                    \
-  X(cublasLtMatrixLayoutDestroy)                                                                   \
-  X(cublasLtMatmulPreferenceCreate)                                                                \
-  X(cublasLtMatmulPreferenceDestroy)                                                               \
-  X(cublasLtMatmulPreferenceSetAttribute)
-
+/* In the types of the header. */
 struct library {
 #define DECLARE(f) __typeof__(f) *f;
-  FUNCTIONS(DECLARE)
+  SHUNT_CUBLASLT_FUNCTIONS(DECLARE)
 #undef DECLARE
 };
 
@@ -103,7 +89,7 @@ static bool read_functions(void *library, struct library *call)
 #define READ(f)                                                                                    \
   call->f = (__typeof__(f) *)(shunt_fault() ? NULL : dlsym(library, #f));                          \
   if (!call->f) return false;
-  FUNCTIONS(READ)
+  SHUNT_CUBLASLT_FUNCTIONS(READ)
 #undef READ
   return true;
 }

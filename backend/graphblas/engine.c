@@ -2,9 +2,6 @@
 
 #include "backend/options/options.h"
 #include "backend/plan/fault.h"
-#ifdef SHUNT_HAVE_CUDA
-#include "backend/graphblas/gpu/gpu_engine.h"
-#endif
 
 /* Where the way round GraphBLAS costs as much as it saves (2 threads of a Zen 4). */
 enum { LEAST_WORK = 8192, LEAST_COLUMNS = 3, LEAST_MASK = 4096 };
@@ -48,9 +45,9 @@ shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm
   uint32_t engines = shunt_options()->engines;
 #ifdef SHUNT_HAVE_CUDA
   bool only = !(engines & SHUNT_ENGINE_HOST);
-  if ((engines & SHUNT_ENGINE_CUDA) && (only || grb_gpu_wise(x, &from->s, &from->d, &from->c))) {
+  if ((engines & SHUNT_ENGINE_CUDA) && (only || grb_gpu_wise(x, from))) {
     p->engine = "cuda";
-    shunt_status status = grb_gpu_spmm(x, &from->s, &from->d, &from->c);
+    shunt_status status = grb_gpu_spmm(x, from);
     if (status == SHUNT_OK || status == SHUNT_E_WRITTEN) return status;
   }
 #else

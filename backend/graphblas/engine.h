@@ -2,6 +2,7 @@
 #ifndef SHUNT_GRAPHBLAS_ENGINE_H
 #define SHUNT_GRAPHBLAS_ENGINE_H
 
+#include "backend/graphblas/gpu/gpu_engine.h"
 #include "backend/graphblas/gpu/gpu_masked.h"
 #include "backend/graphblas/product.h"
 #include "kernels/semiring/frontier/frontier_kernels.h"
@@ -20,12 +21,6 @@ bool grb_engine_worth_mask(int64_t entries);
 /* Is a product with a vector by this semiring?  GraphBLAS' sums run at the speed of memory, and so
    do its least and greatest integers; for those of floats it calls fmin and fmax.  */
 bool grb_engine_worth_vector(const struct grb_semiring *s);
-
-/* Whose arrays S, D and C of a product are (handle NULL: nobody's), for an engine that lets some
-   stay where it has brought them.  */
-struct grb_spmm_sources {
-  struct grb_identity s, d, c;
-};
 
 /* Computes; p->engine is set to what did it.  A status other than SHUNT_OK has written nothing but
    the result.  */

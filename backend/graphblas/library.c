@@ -71,6 +71,8 @@ static void fill_objects(struct grb_library *l, struct filling *f)
 #undef ANY
 #undef LOGICAL
 #undef OPERATORS
+  l->sums = object(f, "GrB_PLUS_MONOID_FP64", false);
+  l->bits = object(f, "GxB_ANY_BOOL_MONOID", false);
   l->inner[0][0] = object(f, "GxB_SECONDI_INT32", false);
   l->inner[0][1] = object(f, "GxB_FIRSTJ_INT32", false);
   l->inner[1][0] = object(f, "GxB_SECONDI_INT64", false);

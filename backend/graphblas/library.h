@@ -50,9 +50,10 @@ struct grb_library {
   GrB_Type other_type[GRB_OTHER_TYPE_COUNT];
   GrB_BinaryOp op[GRB_NUMBER_COUNT][GRB_OPERATOR_COUNT];
   GrB_BinaryOp any[GRB_NUMBER_COUNT], logical[GRB_LOGICAL_COUNT];
+  GrB_Monoid sums, bits;    /* PLUS of FP64, ANY of BOOL; NULL where they are not known */
   GrB_BinaryOp inner[2][2]; /* the index that is multiplied over: INT32, INT64; two names */
   GrB_UnaryOp identity[GRB_NUMBER_COUNT];
-  /* By GRB_DESC bits below; [0] is NULL, the default. */
+  /* By the bits GRB_DESC_* below; [0] is NULL, the default. */
   GrB_Descriptor descriptor[8];
 
   /* Set by grb_library_ready, valid when it says so. */

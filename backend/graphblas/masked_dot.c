@@ -29,20 +29,13 @@ static struct shunt_sparse pattern(const struct grb_product *p)
   return m;
 }
 
-/* Nobody's where C itself is read: it is about to change. */
-static struct grb_identity source(const struct grb_product *p, const struct grb_operand *x)
-{
-  if (x->handle == p->call->c) return (struct grb_identity){0};
-  return grb_operand_identity(p->library, x);
-}
-
 /* What counts of a valued mask is no matrix. */
 static struct grb_masked_sources sources(const struct grb_product *p)
 {
   const bool turned = p->mask.by_column;
-  struct grb_masked_sources from = {.a = source(p, turned ? &p->b : &p->a),
-                                    .b = source(p, turned ? &p->a : &p->b)};
-  if (grb_mask_is_whole(p)) from.m = source(p, &p->mask);
+  struct grb_masked_sources from = {.a = grb_product_source(p, turned ? &p->b : &p->a),
+                                    .b = grb_product_source(p, turned ? &p->a : &p->b)};
+  if (grb_mask_is_whole(p)) from.m = grb_product_source(p, &p->mask);
   return from;
 }
 

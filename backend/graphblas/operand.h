@@ -15,7 +15,17 @@
      FULL:        values [rows * cols]
 
    A GrB_Vector of length n is, in every version, an n x 1 matrix held by column under
-   another name: it is passed as one.  */
+   another name: it is passed as one.
+
+   What describes a matrix on its way to an engine:
+
+     struct grb_operand     how GraphBLAS holds it, whatever its form
+     struct shunt_sparse    how kernels take it, op() applied; of dense ones struct shunt_full
+     struct grb_identity    which matrix it is, and whether its content may have changed
+     struct grb_gpu_key     all of that which must be equal for a device's copy to be used again
+     struct grb_gpu_resident  that copy, in the device's memory
+
+   The host engine needs the first two, the cuda engine all of them.  */
 #ifndef SHUNT_GRAPHBLAS_OPERAND_H
 #define SHUNT_GRAPHBLAS_OPERAND_H
 

@@ -109,6 +109,14 @@ static inline GrB_Type grb_product_type(const struct grb_product *p)
   return p->library->type[p->semiring.number];
 }
 
+/* Which matrix an operand is read from; none where that is C, which is about to change. */
+static inline struct grb_identity grb_product_source(const struct grb_product *p,
+                                                     const struct grb_operand *x)
+{
+  if (x->handle == p->call->c) return (struct grb_identity){.handle = NULL};
+  return grb_operand_identity(p->library, x);
+}
+
 /* Inside a function that returns a struct shunt_outcome. */
 #define GRB_CONTINUE(call)                                                                         \
   do {                                                                                             \

@@ -79,14 +79,12 @@ static struct shunt_host_spmm operands(const struct grb_product *p)
   return x;
 }
 
-/* Which matrices they are.  An input that is the output, too, has no content to stay. */
+/* Which matrices they are; C is nobody's so far. */
 static struct grb_spmm_sources sources(const struct grb_product *p)
 {
-  const struct grb_operand *s = from_right(p) ? &p->b : &p->a, *d = from_right(p) ? &p->a : &p->b;
-  struct grb_spmm_sources from = {.s = {.handle = NULL}};
-  if (s->handle != p->call->c) from.s = grb_operand_identity(p->library, s);
-  if (d->handle != p->call->c) from.d = grb_operand_identity(p->library, d);
-  return from;
+  const bool right = from_right(p);
+  return (struct grb_spmm_sources){.s = grb_product_source(p, right ? &p->b : &p->a),
+                                   .b = grb_product_source(p, right ? &p->a : &p->b)};
 }
 
 /* T as an array in C's orientation. */

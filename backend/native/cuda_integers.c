@@ -64,8 +64,26 @@ static shunt_status cuda_softmax(const struct shunt_packed_integers *p,
   return SHUNT_LAUNCH(shunt_srbcrs_softmax_cuda(q, v, &p->at.device, stream));
 }
 
+/* Where a multiprocessor's shared memory holds the scores of so many blocks. */
+enum { BLOCKS_AT_ONCE = 2 };
+static int cuda_fuses(const struct shunt_packed_integers *p, int bits_qk, int bits_v, int64_t cols)
+{
+  if (bits_qk != 8 || bits_v != 8 || cols > SHUNT_SRBCRS_ATTENTION_WIDEST) return 0;
+  return BLOCKS_AT_ONCE * shunt_srbcrs_attention_shared(p->counts.longest) <=
+         p->at.device.shared_per_block;
+}
+
+static shunt_status cuda_attention(const struct shunt_packed_integers *p,
+                                   const struct shunt_srbcrs_attention *q, shunt_stream stream)
+{
+  return SHUNT_LAUNCH(
+      shunt_srbcrs_attention_cuda(q, &p->v, p->counts.longest, &p->at.device, stream));
+}
+
 const struct shunt_native_integers shunt_native_cuda_integers = {.pack = cuda_pack,
                                                                  .quantise = cuda_quantise,
                                                                  .spmm = cuda_spmm,
                                                                  .sddmm = cuda_sddmm,
-                                                                 .softmax = cuda_softmax};
+                                                                 .softmax = cuda_softmax,
+                                                                 .fuses = cuda_fuses,
+                                                                 .attention = cuda_attention};

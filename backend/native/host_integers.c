@@ -43,8 +43,15 @@ static shunt_status host_softmax(const struct shunt_packed_integers *p,
   return shunt_srbcrs_softmax_host(q, v);
 }
 
+static int host_fuses(const struct shunt_packed_integers *p, int bits_qk, int bits_v, int64_t cols)
+{
+  (void)p, (void)bits_qk, (void)bits_v, (void)cols;
+  return 0;
+}
+
 const struct shunt_native_integers shunt_native_host_integers = {.pack = host_pack,
                                                                  .quantise = host_quantise,
                                                                  .spmm = host_spmm,
                                                                  .sddmm = host_sddmm,
-                                                                 .softmax = host_softmax};
+                                                                 .softmax = host_softmax,
+                                                                 .fuses = host_fuses};

@@ -3,6 +3,7 @@
 #define SHUNT_NATIVE_INTEGERS_H
 
 #include "conv/srbcrs/srbcrs_conv.h"
+#include "kernels/srbcrs/srbcrs_attention.h"
 #include "kernels/srbcrs/srbcrs_integers.h"
 #include "kernels/srbcrs/srbcrs_quantise.h"
 
@@ -35,6 +36,11 @@ struct shunt_native_integers {
   shunt_status (*softmax)(const struct shunt_packed_integers *p,
                           const struct shunt_srbcrs_softmax *q, const struct shunt_srbcrs *v,
                           shunt_stream stream);
+  /* Attention in one call: is it there for Q and K, and V, of so many bits and columns?  The host
+     has none: its three calls do the same work.  */
+  int (*fuses)(const struct shunt_packed_integers *p, int bits_qk, int bits_v, int64_t cols);
+  shunt_status (*attention)(const struct shunt_packed_integers *p,
+                            const struct shunt_srbcrs_attention *q, shunt_stream stream);
 };
 extern const struct shunt_native_integers shunt_native_host_integers, shunt_native_cuda_integers;
 

@@ -1,5 +1,6 @@
 /* integers_attention.c: shunt_integer_attention: Q, K and V as integers, all problems at once; then
-   three calls, as the paper has it, for as many problems as have scores that L2 holds:
+   one call where the engine has one, with neither scores, weights nor their scales in memory; else
+   three, as the paper has it, for as many problems as have scores that L2 holds:
 
      workspace  | Q | K | V | scales of Q's rows | of K's | of each V | scores | weights | scales |
                   \_________ quantise ___________________________/     |        |         |
@@ -11,6 +12,8 @@
 
 /* Half the memory of f32; their rounding, 2^-11, is small beside that of Q and K, 2^-8 and more. */
 static const shunt_type SCORES = SHUNT_F16;
+/* Problems of one launch. */
+enum { MOST_AT_ONCE = 65535 };
 
 /* Operands that have been looked at, and where their integers go. */
 struct attention {
@@ -19,7 +22,8 @@ struct attention {
   const struct shunt_tensor *q, *k, *v, *o;
   struct shunt_integers of_q, of_k, of_v; /* of the first problem */
   float *q_scales, *k_scales, *v_scale, *row_scales;
-  void *scores, *weights;
+  void *scores, *weights; /* of three calls */
+  int fused;
   int64_t at_once; /* problems, in one set of calls */
   size_t bytes;
 };
@@ -54,13 +58,24 @@ static struct shunt_integers place_integers(struct attention *x, char *workspace
   return (struct shunt_integers){place(x, workspace, bytes), bits, t->rows, t->cols, pitch};
 }
 
-static void lay_out(struct attention *x, char *workspace)
+/* What three calls leave for one another. */
+static void lay_out_scores(struct attention *x, char *workspace)
 {
-  const size_t problems = (size_t)shunt_tensor_problems(x->q), size = sizeof(float);
+  const size_t problems = (size_t)shunt_tensor_problems(x->q);
   const size_t score_bytes = x->p->places * shunt_type_size(SCORES);
   const size_t fit = score_bytes ? x->p->score_bytes / score_bytes : problems;
   const size_t at_once = fit < 1 ? 1 : fit < problems ? fit : problems;
   x->at_once = (int64_t)at_once;
+  x->scores = place(x, workspace, at_once * score_bytes);
+  x->weights = place(x, workspace, at_once * x->p->places * (size_t)x->p->v.bits / 8);
+  x->row_scales = place(x, workspace, at_once * (size_t)x->q->rows * sizeof(float));
+}
+
+static void lay_out(struct attention *x, char *workspace)
+{
+  const size_t problems = (size_t)shunt_tensor_problems(x->q), size = sizeof(float);
+  x->fused = x->p->at.engine->integers->fuses(x->p, x->bits_qk, x->bits_v, x->q->cols);
+  x->at_once = problems < MOST_AT_ONCE ? (int64_t)problems : MOST_AT_ONCE;
   x->bytes = 0;
   x->of_q = place_integers(x, workspace, x->q, x->bits_qk);
   x->of_k = place_integers(x, workspace, x->k, x->bits_qk);
@@ -68,9 +83,7 @@ static void lay_out(struct attention *x, char *workspace)
   x->q_scales = place(x, workspace, problems * (size_t)x->q->rows * size);
   x->k_scales = place(x, workspace, problems * (size_t)x->k->rows * size);
   x->v_scale = place(x, workspace, problems * size);
-  x->scores = place(x, workspace, at_once * score_bytes);
-  x->weights = place(x, workspace, at_once * x->p->places * (size_t)x->p->v.bits / 8);
-  x->row_scales = place(x, workspace, at_once * (size_t)x->q->rows * size);
+  if (!x->fused) lay_out_scores(x, workspace);
 }
 
 static struct shunt_integers of_problem(const struct shunt_integers *m, int64_t z)
@@ -88,7 +101,31 @@ static shunt_status quantise(const struct attention *x, shunt_stream stream)
   return x->p->at.engine->integers->quantise(&x->p->at, of, 3, stream);
 }
 
-/* `count` problems from number z on. */
+/* `count` problems from number z on, in one call. */
+static shunt_status fused_problems(const struct attention *x, int64_t z, int64_t count, float scale,
+                                   shunt_stream stream)
+{
+  const struct shunt_dense o = shunt_tensor_matrix(x->o, count > 1 ? 0 : z);
+  const struct shunt_heads heads = shunt_tensor_heads(x->o);
+  const struct shunt_srbcrs_attention q = {.q = of_problem(&x->of_q, z),
+                                           .k = of_problem(&x->of_k, z),
+                                           .v = of_problem(&x->of_v, z),
+                                           .q_scales = x->q_scales + z * x->q->rows,
+                                           .k_scales = x->k_scales + z * x->k->rows,
+                                           .v_scale = x->v_scale + z,
+                                           .scale = scale,
+                                           .type = o.type,
+                                           .o = o.values,
+                                           .row_stride = o.row_stride,
+                                           .head_stride = heads.head_stride,
+                                           .batch_stride = heads.batch_stride,
+                                           .problems = count,
+                                           .first = z,
+                                           .heads = x->o->heads};
+  return x->p->at.engine->integers->attention(x->p, &q, stream);
+}
+
+/* The same in three. */
 static shunt_status some_problems(const struct attention *x, int64_t z, int64_t count, float scale,
                                   shunt_stream stream)
 {
@@ -153,7 +190,9 @@ shunt_status shunt_integer_attention(const struct shunt_packed_integers *p, int 
   const int64_t problems = shunt_tensor_problems(q);
   for (int64_t z = 0; s == SHUNT_OK && z < problems; z += x.at_once) {
     const int64_t left = problems - z;
-    s = some_problems(&x, z, left < x.at_once ? left : x.at_once, scale, stream);
+    const int64_t count = left < x.at_once ? left : x.at_once;
+    s = x.fused ? fused_problems(&x, z, count, scale, stream)
+                : some_problems(&x, z, count, scale, stream);
     if (s != SHUNT_OK && z > 0) s = SHUNT_E_WRITTEN;
   }
   return s;

@@ -2,8 +2,8 @@
    (kernels/bundle/bundle_kernels.h).  A is read in place, as it is; what is kept is a hint of
    which columns the eights have, which the kernel checks as it goes, so it needs no proof.
 
-   What finite elements are made of: neighbouring rows share many columns, but not all, so that
-   `vector`'s equal lists are rare.  How much they share is known once the hint is made:
+   For matrices of finite elements: neighbouring rows share many columns, but seldom all of them,
+   as `vector` wants it.  How much they share is known once the hint is made:
 
      call 1     a profile is asked for
      call 2     by the profile it may be worth a try: the hint is made, but not used
@@ -20,8 +20,8 @@
 
 _Static_assert(sizeof(struct shunt_bundle_counts) <= SHUNT_PACKED_MEASURES, "the counts fit");
 
-/* Until the hint is there: as many rows of A to a row of B.  What is hoped for decides whether the
-   hint is made at all; finite elements share up to 5.3. */
+/* How many rows of A a row of B serves, as assumed until the hint is there.  Whether the hint is
+   made at all depends on it; in finite elements it is up to 5.3. */
 #define SHARING_HOPED_FOR 5.0
 static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {

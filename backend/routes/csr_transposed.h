@@ -9,10 +9,9 @@
      promised stream  gather -- product                   the pattern is known to be the same
      direct   stream  transpose -- product                for those who want the same bits always
 
-   The launch of the gather takes the fingerprint, too.  Where A's pattern is another by now, the
-   launch behind it transposes A into the workspace, which else leaves at once: so the product
-   always is of A as it is, is computed once, and C needs no repair.  Sums are in the order of A's
-   rows in each way.
+   The launch of the gather takes the fingerprint, too.  The launch behind it transposes A into the
+   workspace if A's pattern has changed, and else ends at once.  So the product is always of A as it
+   is now, is computed once, and C needs no repair.  Sums are in the order of A's rows in each way.
 
    Workspace, in this order, each part 256-byte aligned:
      the fingerprint's scratch | A^T to multiply by | csr's own

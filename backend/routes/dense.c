@@ -163,7 +163,7 @@ static struct shunt_outcome fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF(!takes_type(p), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF((double)a->nnz < cells / 64, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF(cells > (double)((int64_t)1 << 30), SHUNT_R_LARGE);
-  SHUNT_DECLINE_IF((double)lay_out(p).total > (double)context->memory_bytes / 16, SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(shunt_packed_is_large(lay_out(p).total, context), SHUNT_R_LARGE);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
@@ -197,7 +197,7 @@ static double expected_spmm(const struct shunt_call *c, bool *alone)
   *alone = own.columns > 0;
   if (*alone) us = shunt_cost_dense_proved(s, &own, m);
   if (transposed) us += shunt_cost_launches(2, m); /* the repair's */
-  return shunt_packed_overwrites(s) ? us : us + shunt_cost_combine(s, m);
+  return shunt_packed_expected_us(c, us, 0);
 }
 
 static double expected_sddmm(const struct shunt_call *c, bool *alone)

@@ -87,15 +87,30 @@ static const struct shunt_fit_costs *fit_of(const struct shunt_problem *p,
   return narrow ? &t->narrow : &t->wide;
 }
 
-/* Nobody has measured its products with a transpose, which add to C in no fixed order.  They are
-   held for as fast as those with the same matrix by rows: a bound that Shunt has to beat.  */
-static double transposed(const struct shunt_problem *p, const struct shunt_machine *m)
+/* Nobody has measured those of 2-byte types and of int8.  They are held for as fast as those with
+   the same matrix by rows: a bound that Shunt has to beat.  */
+static double transposed_by_rows(const struct shunt_problem *p, const struct shunt_machine *m)
 {
   struct shunt_problem q = *p;
   q.op_a = 'N';
   q.spmm.a.rows = p->spmm.a.cols;
   q.spmm.a.cols = p->spmm.a.rows;
   return shunt_cost_original(&q, NULL, m);
+}
+
+/* C is cleared; then each entry of A adds a row of B, times its value, to a row of C.  So it is C
+   that is gathered from, and may be beyond L2.  Long rows of A, or of columns as long, are waited
+   for.  */
+static double transposed(const struct shunt_problem *p, const struct shunt_profile *f,
+                         const struct shunt_original_costs *t, const struct shunt_machine *m)
+{
+  const int type = layer_type(p->spmm.a.value_type);
+  struct shunt_spmm s = p->spmm;
+  if (type == 0) return transposed_by_rows(p, m);
+  s.b = p->spmm.c;
+  return shunt_cost_fitted(
+      p->algorithm == SHUNT_CSR_ALG1 ? &t->transposed_alg1[type] : &t->transposed[type], &s,
+      (double)s.a.nnz, shunt_cost_excess(&s.a, f), m);
 }
 
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
@@ -105,7 +120,7 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
   const struct shunt_csr *sparse = shunt_problem_sparse(p);
   if (p->op == SHUNT_SDDMM) return sddmm(&p->sddmm, f, t);
   if (shunt_problem_in_blocks(p)) return blocks(p, t);
-  if (p->op_a == 'T' || p->op_a == 'H') return transposed(p, m);
+  if (p->op_a == 'T' || p->op_a == 'H') return transposed(p, f, t, m);
   if (is_layer(p)) return layer(p, f, t, m);
   return (sparse->value_type == SHUNT_C64 ? t->c64 : 1) *
          shunt_cost_fitted(fit_of(p, t), &p->spmm, (double)sparse->nnz,

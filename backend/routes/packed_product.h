@@ -1,32 +1,35 @@
 /* packed_product.h: what routes share that multiply by a copy of A in a format of their own.
 
-   SpMM.  The copy is packed: an earlier call made it.  Or it is direct: formats that
-   take little time for it make it anew in the caller's buffer.
+   SpMM.  A packed copy was made by an earlier call.  A direct copy is made anew in the caller's
+   buffer, by formats for which that takes little time.
 
      packed   stream  C = alpha op(A) B from the copy -- proof and repair
                       or both in one launch, where the format has such a kernel (`proved`)
      direct   stream  words = 0 -- copy -- C = alpha op(A) B -- repair
 
-   The repair is a kernel that computes C row by row, and leaves it alone unless something
-   speaks against the copy: A changed under a packed one (it takes A's fingerprint itself); A is
-   not what the format can hold (`irregular`, by the conversion); or the first row of a matrix that
-   the format names, the probed one, holds a NaN or Inf, where zeros of the copy that A does not
-   have may have met one of B's.  With beta != 0 the product goes to a f32 matrix W first, since C's
-   old content must survive for the repair: C = alpha W + beta C unless the repair ran.
+   The repair is a kernel that computes C row by row where the copy cannot be trusted, and else
+   leaves C alone.  Three things speak against a copy:
+
+     A has changed since a packed one was made (the repair takes A's fingerprint itself)
+     A is not what the format can hold (`irregular`, set by the conversion)
+     the first row of the probed matrix, which the format names, holds a NaN or Inf: zeros that the
+       copy has and A has not may have met a NaN or Inf of B
+
+   With beta != 0 the product goes to an f32 matrix W first, since the repair needs C's old content:
+   C = alpha W + beta C unless the repair ran.
 
    Where the caller promised that the pattern stays (problem.h, pattern_epoch), and the copy was
    made since, the proof reads A's values alone.
 
    Where the caller promised that A stays as it is, and the copy is trusted (backend/plan/frozen.h),
-   nothing of A is read: the product is all there is, but for formats that are probed, whose repair
-   looks at that.
+   nothing of A is read, and the product runs alone.  Only formats that are probed still launch the
+   repair, for the probe.
 
    In a captured graph the proof of a packed copy begins beside the product
    (backend/plan/graph_overlap.h).
 
-   Where op(A) is the transpose of what is stored, the repair is another
-   (kernels/csr/csr_spmm_transposed.cu), for which the fingerprint of a packed copy's A is taken
-   apart:
+   Where op(A) is the transpose of what is stored, another kernel repairs
+   (kernels/csr/csr_spmm_transposed.cu).  That takes no fingerprint, which so has its own launch:
 
      stream  C = alpha A^T B -- fingerprint of A's arrays -- comparison -- repair
 
@@ -84,6 +87,15 @@ struct shunt_packed_workspace {
 struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_format *f,
                                                    const struct shunt_problem *p);
 bool shunt_packed_overwrites(const struct shunt_spmm *s); /* beta is 0, and on the host */
+
+/* Is so much workspace too much to ask for on this device? */
+bool shunt_packed_is_large(size_t workspace, const struct shunt_context *context);
+
+/* What a product from a packed copy takes if its launches take `us`: with W, where C's old content
+   counts, and with the copy of `copied` bytes of B (0: B is read in place).  */
+double shunt_packed_expected_us(const struct shunt_call *c, double us, size_t copied);
+/* Is such a product faster than `csr`, with its share of the conversion, which takes `made` us? */
+bool shunt_packed_gains(const struct shunt_call *c, double us, double made);
 
 /* The last questions of `expect`: may a copy be used, or made, for this call?  For formats that
    read B in place, aligned to 16 bytes, where they want no memory of their own.  */

@@ -91,6 +91,12 @@ static bool may_round(const struct shunt_call *c)
          c->profile->longest_row > SHUNT_SRBCRS_AS_CSR;
 }
 
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
+{
+  (void)context;
+  return shunt_packed_lay_out(&format, p).total;
+}
+
 static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
@@ -101,16 +107,8 @@ static struct shunt_outcome fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF(context->device.compute_capability < 80, SHUNT_R_DEVICE);
   /* Sums in int32 that become f32 must not wrap. */
   SHUNT_DECLINE_IF(s->compute == SHUNT_F32 && s->a.cols > SHUNT_SRBCRS_EXACT, SHUNT_R_LARGE);
-  SHUNT_DECLINE_IF((double)shunt_packed_lay_out(&format, p).total >
-                       (double)context->memory_bytes / 16,
-                   SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(shunt_packed_is_large(workspace(p, context), context), SHUNT_R_LARGE);
   return SHUNT_OUTCOME(SHUNT_FITS);
-}
-
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
-{
-  (void)context;
-  return shunt_packed_lay_out(&format, p).total;
 }
 
 static double expected_us(const struct shunt_call *c)
@@ -118,27 +116,22 @@ static double expected_us(const struct shunt_call *c)
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_machine *m = &c->context->machine;
   const int whole = whole_height(c->profile), height = whole ? whole : 1;
-  const size_t copied = own_bytes(c->problem);
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
   struct shunt_srbcrs_shape shape;
   const enum shunt_proof_place proof = c->frozen ? SHUNT_PROOF_NONE
                                        : shunt_choose_srbcrs_proved(s, height, m, &shape)
                                            ? SHUNT_PROOF_INSIDE
                                            : SHUNT_PROOF_BEHIND;
-  double us = shunt_cost_srbcrs(s, height, longest, proof, m);
-  if (copied) us += shunt_cost_copy(2 * (double)copied, m);
-  if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, m);
-  return us;
+  return shunt_packed_expected_us(c, shunt_cost_srbcrs(s, height, longest, proof, m),
+                                  own_bytes(c->problem));
 }
 
-/* Is it faster than `csr`, the conversion included? */
 static bool gains(const struct shunt_call *c)
 {
-  const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_machine *m = &c->context->machine;
-  const double made = shunt_cost_srbcrs_packing(&s->a, whole_height(c->profile),
-                                                (double)c->profile->longest_row, m);
-  return expected_us(c) + made / SHUNT_GAINED_WITHIN < shunt_cost_csr(s, c->profile, m);
+  const double made =
+      shunt_cost_srbcrs_packing(&c->problem->spmm.a, whole_height(c->profile),
+                                (double)c->profile->longest_row, &c->context->machine);
+  return shunt_packed_gains(c, expected_us(c), made);
 }
 
 static struct shunt_outcome expect(const struct shunt_call *c, double *us)

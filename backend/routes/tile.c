@@ -2,11 +2,11 @@
    by 32 in merged tiles of the `tile` format (kernels/tile/tile_format.h): each row of B is
    gathered once for all sixteen and multiplied on the tensor cores.  SpMM, f16 and bf16.
 
-   What finite elements are made of, and pruned layers from 0.9 on.  How many tiles there are says
-   the profile, and with it what the product takes and what memory the copy needs.
+   For matrices of finite elements, and for pruned layers with 90 % zeros or more.  The profile
+   counts the tiles; from their number follow the time of the product and the size of the copy.
 
-   A packed copy as of packed_product.h.  A sum that became NaN the kernel computes again from A's
-   own entries, so that nothing has to be probed; a matrix that has more tiles than there is memory
+   A packed copy as of packed_product.h.  The kernel computes a sum that became NaN again from A's
+   own entries, so that nothing has to be probed.  A matrix that has more tiles than there is memory
    for, or whose columns do not ascend, is irregular.  Kept note: tiles that there is room for.  */
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
@@ -92,6 +92,12 @@ static const struct shunt_packed_format format = {.own_bytes = own_bytes,
 /* Narrower products read less than half of each row of B that is sent for. */
 enum { LEAST_COLUMNS = 32 };
 
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
+{
+  (void)context;
+  return shunt_packed_lay_out(&format, p).total;
+}
+
 static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
@@ -102,16 +108,8 @@ static struct shunt_outcome fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF(s->compute != SHUNT_F32, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(context->device.compute_capability < 80, SHUNT_R_DEVICE);
   SHUNT_DECLINE_IF(s->b.cols < LEAST_COLUMNS, SHUNT_R_SHAPE);
-  SHUNT_DECLINE_IF((double)shunt_packed_lay_out(&format, p).total >
-                       (double)context->memory_bytes / 16,
-                   SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(shunt_packed_is_large(workspace(p, context), context), SHUNT_R_LARGE);
   return SHUNT_OUTCOME(SHUNT_FITS);
-}
-
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
-{
-  (void)context;
-  return shunt_packed_lay_out(&format, p).total;
 }
 
 static double expected_us(const struct shunt_call *c)
@@ -121,24 +119,18 @@ static double expected_us(const struct shunt_call *c)
   const struct shunt_machine *m = &c->context->machine;
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
   const double product = shunt_cost_tile_product(s, tiles_of(c->profile), longest, m);
-  const size_t copied = own_bytes(c->problem);
   const enum shunt_proof_place proof = c->frozen                      ? SHUNT_PROOF_NONE
                                        : shunt_tile_spmm_proves(s, d) ? SHUNT_PROOF_INSIDE
                                                                       : SHUNT_PROOF_BEHIND;
-  double us = shunt_cost_tile(s, product, proof, m);
-  if (copied) us += shunt_cost_copy(2 * (double)copied, m);
-  if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, m);
-  return us;
+  return shunt_packed_expected_us(c, shunt_cost_tile(s, product, proof, m), own_bytes(c->problem));
 }
 
-/* Is it faster than `csr`, the conversion included? */
 static bool gains(const struct shunt_call *c)
 {
-  const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_machine *m = &c->context->machine;
   const double made =
-      shunt_cost_tile_packing(&s->a, tiles_of(c->profile), (double)c->profile->longest_row, m);
-  return expected_us(c) + made / SHUNT_GAINED_WITHIN < shunt_cost_csr(s, c->profile, m);
+      shunt_cost_tile_packing(&c->problem->spmm.a, tiles_of(c->profile),
+                              (double)c->profile->longest_row, &c->context->machine);
+  return shunt_packed_gains(c, expected_us(c), made);
 }
 
 static struct shunt_outcome expect(const struct shunt_call *c, double *us)

@@ -172,8 +172,8 @@ static bool can_pack(const struct shunt_call *c)
   const double cells = (double)s->a.rows * (double)s->a.cols;
   return c->problem->op == SHUNT_SPMM && types_fit(c) && (double)s->a.nnz >= cells / 64 &&
          cells <= (double)((int64_t)1 << 30) &&
-         (double)shunt_packed_lay_out(&shunt_vector_packed, c->problem).total <=
-             (double)c->context->memory_bytes / 16;
+         !shunt_packed_is_large(shunt_packed_lay_out(&shunt_vector_packed, c->problem).total,
+                                c->context);
 }
 
 /* Vectors of 8 rows, where the lists of a group's parts have nothing to do with each other. */
@@ -197,9 +197,8 @@ static double proved_us(const struct shunt_call *c, double vectors, double reuse
                                        : !products && shunt_vector_packed_spmm_proves(s, &shape)
                                            ? SHUNT_PROOF_INSIDE
                                            : SHUNT_PROOF_BEHIND;
-  double us = shunt_cost_vector_packed(s, product, reuse, longest, proof, m);
-  if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, m);
-  return us;
+  return shunt_packed_expected_us(c, shunt_cost_vector_packed(s, product, reuse, longest, proof, m),
+                                  0);
 }
 
 static double natural_us(const struct shunt_call *c, double reuse)

@@ -6,18 +6,18 @@
    compute a sum that became NaN again from A's own entries, so that nothing has to be probed; a
    matrix that does not fit its memory is irregular.
 
-   Ordered: where groups of neighbouring rows have nothing in common, an order of the rows is looked
-   for in which they have (conv/vector/row_clusters.h).  What it is worth shows only when it is
-   there:
+   Ordered: where neighbouring rows share few columns, another order of the rows is looked for, in
+   which they share many (conv/vector/row_clusters.h).  That search is the study.  What the order is
+   worth is known only when it has been found:
 
-     call 2, 3 ..  the product as before, by whatever route; when such calls have taken, or saved
-                   against the original, as much as ordering takes, and vectors that are all whole
-                   would pay: the study, once for a matrix as it is
-     later         the study's counts are there: where they pay, the copy is packed in that
-                   order, in place of another route's if need be; where not, that was all
+     call 2, 3 ..  the product as before, by whatever route.  When such calls have taken, or saved
+                   against the original, as much time as the study takes, and vectors without a gap
+                   would pay: the study, once for each content of the matrix
+     later         the study's counts are there.  Where they pay, the copy is packed in that order,
+                   in place of another route's copy if need be; else nothing more is done
 
-   How the copy is packed (struct packing) follows from the profile and the study, which may be
-   others by the time of a later call: so it is noted beside the copy.
+   How the copy is packed (struct packing) follows from the profile and the study.  Both may have
+   changed by a later call, so it is noted beside the copy.
 
    The study's payload: row_of | scratch.  Its measures: struct shunt_vector_measure.  */
 #ifndef SHUNT_VECTOR_PACKED_H

@@ -139,6 +139,7 @@ static void pack_group(struct group *k, int64_t g)
   v->end[g] = (uint32_t)(k->first + k->vectors);
   v->counts->vectors += (uint64_t)k->vectors;
   v->counts->strides += (uint64_t)strides;
+  if (strides > v->counts->longest) v->counts->longest = (uint32_t)strides;
   if (k->irregular) v->counts->irregular = SHUNT_IRREGULAR;
 }
 

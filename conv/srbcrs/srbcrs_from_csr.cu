@@ -189,6 +189,7 @@ template <class I> struct packer {
               static_cast<unsigned long long>(vectors));
     atomicAdd(reinterpret_cast<unsigned long long *>(&j.v.counts->strides),
               static_cast<unsigned long long>(strides));
+    atomicMax(&j.v.counts->longest, static_cast<uint32_t>(strides));
     if (bad) atomicOr(&j.v.counts->irregular, static_cast<uint32_t>(SHUNT_IRREGULAR));
   }
 };

@@ -2,8 +2,7 @@
 //
 //   W   m x n, f32, row-major         C   m x n, f16, bf16 or f32, either order
 //
-// The epilogue of the dense route: W = A B came from a GEMM, C's old content counts.
-// W is read in tiles of 32 x 32 along its rows; a column-major C is read and written
+// For products with a packed copy where C's old content counts: they went to W.  W is read in tiles of 32 x 32 along its rows; a column-major C is read and written
 // along its columns, the tile turning around in shared memory between.  C is rounded
 // once and, where beta is 0, not read.
 //

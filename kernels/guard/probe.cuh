@@ -2,11 +2,10 @@
 //
 //   C = D B,  D a sparse matrix written out with its zeros
 //
-// One nonfinite B(k, n) makes the whole column n of C nonfinite: where D(i, k) is 0 the
-// product 0 x B(k, n) is NaN (of complex elements in both parts), elsewhere it is NaN or Inf itself.  So one row of C, n
-// elements, tells whether B is finite, and B need not be read.  (C's first row may also
-// be nonfinite by its own right, by overflow say: then the probe raises a false alarm,
-// and a repair computes the same values again.)
+// One NaN or Inf B(k, n) makes the whole column n of C NaN or Inf: where D(i, k) is 0, the product
+// 0 x B(k, n) is NaN (of complex elements in both parts).  So one row of C tells whether B is
+// finite, and B need not be read.  C's first row may also hold an Inf of its own, by overflow say.
+// Then the alarm is false, and the repair computes the same values again.
 #pragma once
 #include "kernels/common/number.cuh"
 

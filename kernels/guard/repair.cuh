@@ -12,21 +12,26 @@
 //
 // How they agree and share the repair: agreement.cuh.
 //
-// Behind the product: before wait_for_previous() A is only prefetched to L2, which is no read.
-// Hashing it there would need that the kernel that wrote A had ended when the product's began, and
-// cuBLAS does not say whether it lets its own kernels in early.  While it runs (Overlaps):
-// where the product began behind all else, and this launch begins before the product ends, because
-// a graph says so (backend/plan/graph_overlap.h) or because the product's kernel is one of ours
-// that lets it in, A is hashed at once.  Some blocks then find a multiprocessor that the product
-// leaves free, the others come when it has ended; so shares are taken from a queue, and the product
-// is waited for before the probe, and before C is touched.
+// When A may be hashed.  There are two ways:
+//
+//   behind the product   before wait_for_previous() A is only prefetched to L2, which is no read.
+//                        The kernel that writes A might still run: cuBLAS does not say whether it
+//                        lets its own kernels in early
+//   beside it (Overlaps) at once.  For products that waited for all work before them, where this
+//                        launch may begin before they end: in a graph
+//                        (backend/plan/graph_overlap.h), or because the product's kernel is one of
+//                        Shunt's that lets it in
+//
+// Beside a product, some blocks find a multiprocessor that it leaves free, and the others come when
+// it has ended.  So shares are taken from a queue, and the product is waited for before the probe,
+// and before C is touched.
 //
 //   multiprocessors   product ............ |
 //   left free         hash, hash, hash ..  | hash
 //   the others        ...................  | hash
 //
-// Cost where nothing is to be done: the arrays at copy bandwidth, less what was hashed while the
-// product ran, and behind the last block's part one atomic and one look at the sum.
+// Cost where nothing has to be repaired: A's arrays read at copy bandwidth, less what was hashed
+// beside the product, then one atomic and one look at the sum.
 //
 // The next kernel in the stream is not let in early, so that it finds C finished.
 #pragma once

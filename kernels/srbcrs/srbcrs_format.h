@@ -81,6 +81,7 @@ enum {
 struct shunt_srbcrs_counts {
   uint64_t vectors, strides; /* in all; padding = 32 strides - vectors */
   uint32_t irregular;        /* SHUNT_IRREGULAR: the packed matrix must not be used */
+  uint32_t longest;          /* strides of the group that has the most */
 };
 
 struct shunt_srbcrs {

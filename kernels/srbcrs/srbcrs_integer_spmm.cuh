@@ -30,12 +30,11 @@ struct scaled_store {
   }
 
   template <class Out, int X>
-  __device__ __forceinline__ void put_as(int64_t row, int column, int room,
+  __device__ __forceinline__ void put_as(float of_row, int64_t row, int column, int room,
                                          const int (&sums)[X]) const
   {
     constexpr int kWide =
         X < 16 / static_cast<int>(sizeof(Out)) ? X : 16 / static_cast<int>(sizeof(Out));
-    const float of_row = factor_of(scaling, blockIdx.y, blockIdx.y * rows + row);
     Out *to = static_cast<Out *>(c) + origin() + row * row_stride + column;
     vec<Out, kWide> out[X / kWide] = {};
 #pragma unroll
@@ -56,8 +55,9 @@ struct scaled_store {
   template <int X>
   __device__ __forceinline__ void put(int64_t row, int column, int room, const int (&sums)[X]) const
   {
+    const float of_row = factor_of(scaling, blockIdx.y, blockIdx.y * rows + row);
     with_result_type(scaling.type,
-                     [&](auto out) { put_as<decltype(out)>(row, column, room, sums); });
+                     [&](auto out) { put_as<decltype(out)>(of_row, row, column, room, sums); });
   }
 };
 

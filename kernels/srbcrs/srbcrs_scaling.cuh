@@ -47,5 +47,15 @@ template <class F> __device__ __forceinline__ void with_result_type(shunt_type t
   }
 }
 
+// The same of real numbers.
+template <class F> __device__ __forceinline__ void with_float_type(shunt_type t, F work)
+{
+  switch (t) {
+  case SHUNT_F16: work(__half()); break;
+  case SHUNT_BF16: work(__nv_bfloat16()); break;
+  default: work(float()); break;
+  }
+}
+
 } // namespace srbcrs
 } // namespace shunt

@@ -191,7 +191,7 @@ static void time_type(cudaDataType type)
 int main(int argc, char **argv)
 {
   const char *types = argc > 1 ? argv[1] : "hbsd";
-  (void)client_passed, (void)client_skipped;
+  (void)check_passed, (void)check_skipped;
   CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   SPARSE_OK(cusparseCreate(&handle));
   SPARSE_OK(cusparseSetStream(handle, stream));

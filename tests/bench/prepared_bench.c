@@ -155,7 +155,7 @@ int main(void)
 {
   static const double zeros[] = {0.5, 0.8, 0.9, 0.95, 0.98};
   static const int64_t widths[] = {256, 1024};
-  (void)client_passed, (void)client_skipped;
+  (void)check_passed, (void)check_skipped;
   CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   SPARSE_OK(cusparseCreate(&handle));
   SPARSE_OK(cusparseSetStream(handle, stream));

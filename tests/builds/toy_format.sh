@@ -374,8 +374,8 @@ if [ ! -x "$cuda/../bin/nvcc" ]; then
 fi
 export CCACHE_BASEDIR="$work" CCACHE_NOHASHDIR=1
 (cd "$tree" && autoreconf -fi) >log 2>&1
-check "configure" "$tree/configure" --with-cuda-arch=90 CC="${cache}gcc" CXX="${cache}g++" \
-  NVCC="${cache}nvcc"
+check "configure" "$tree/configure" --with-cuda-arch=90 --enable-fast-compile CC="${cache}gcc" \
+  CXX="${cache}g++" NVCC="${cache}nvcc"
 check "what is new, and what has a row for it, is compiled" make -j"$jobs" kernels/toy/toy_spmm.lo \
   kernels/toy/host_toy_spmm.lo backend/routes/toy.lo backend/routes/toy_cost.lo \
   backend/routes/table.lo backend/tool/run.o backend/tool/bench/gpu_toy.o \

@@ -11,48 +11,19 @@
 #include <cuda_runtime_api.h>
 #include <cusparse.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../splitmix64.h"
+#include "../unit/check.h"
 
-static int client_passed, client_failed, client_skipped;
-
-static inline int check(int good, const char *format, ...)
-{
-  va_list ap;
-  va_start(ap, format);
-  fputs(good ? "ok - " : "not ok - ", stdout);
-  vprintf(format, ap);
-  putchar('\n');
-  fflush(stdout);
-  va_end(ap);
-  if (good)
-    client_passed++;
-  else
-    client_failed++;
-  return good;
-}
-
-static inline void skip(const char *format, ...)
-{
-  va_list ap;
-  va_start(ap, format);
-  fputs("skip - ", stdout);
-  vprintf(format, ap);
-  putchar('\n');
-  va_end(ap);
-  client_skipped++;
-}
+#define skip(...) check_skip(__VA_ARGS__)
 
 static inline int finish(void)
 {
-  printf("%d passed, %d failed, %d skipped\n", client_passed, client_failed, client_skipped);
-  fflush(stdout);
-  return client_failed != 0;
+  return check_finish();
 }
 
 /* For set-up that no test is about: says where it failed and leaves. */
@@ -61,7 +32,7 @@ static inline int finish(void)
     cudaError_t e_ = (call);                                                                       \
     if (e_ != cudaSuccess) {                                                                       \
       printf("not ok - %s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(e_));        \
-      client_failed++;                                                                             \
+      check_failed++;                                                                              \
       finish();                                                                                    \
       exit(2);                                                                                     \
     }                                                                                              \
@@ -72,7 +43,7 @@ static inline int finish(void)
     cusparseStatus_t s_ = (call);                                                                  \
     if (s_ != CUSPARSE_STATUS_SUCCESS) {                                                           \
       printf("not ok - %s:%d %s: status %d\n", __FILE__, __LINE__, #call, (int)s_);                \
-      client_failed++;                                                                             \
+      check_failed++;                                                                              \
       finish();                                                                                    \
       exit(2);                                                                                     \
     }                                                                                              \

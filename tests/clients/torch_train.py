@@ -1,4 +1,4 @@
-"""torch_train.py MODEL [--steps N] [--graphs] [--full] [-o FILE]: trains a sparse model.
+"""torch_train.py MODEL [--steps N] [--graphs|--compile] [--full] [-o FILE]: trains a sparse model.
 torch_train.py --compare PLAIN SHUNT TOLERANCE: whether two files of losses are close, step by step.
 torch_train.py --same FILE FILE...: whether all files hold the same bits.
 
@@ -12,7 +12,8 @@ MODEL, all on one GPU, by plain gradient descent with momentum, seeded:
 
 With --full the program asks, a third of the way, for more memory than there is, catches that, and
 goes on; for a device that no other program needs.  With --graphs one step is captured into a CUDA
-graph, and the others are its replays.
+graph, and the others are its replays.  With --compile the loss goes through torch.compile; what it
+does not take of sparse products runs as it is.
 
 The losses are written to FILE as hexadecimal floats, one a line.  "value us_a_step=" is wall
 time, without the first tenth.  All sparse values are written in place before every use, as after an
@@ -213,10 +214,14 @@ class Batches(torch.utils.data.Dataset):
         return self.batch(i)
 
 
+WAYS = {"": "", "graphs": " in a graph", "compile": " compiled"}
+
+
 # ---- training ---------------------------------------------------------------------------------
 class Trainer:
-    def __init__(self, name, steps):
+    def __init__(self, name, steps, compiled):
         self.model, self.steps = MODELS[name](), steps
+        self.loss_of = torch.compile(self.model.loss) if compiled else self.model.loss
         self.moments = [torch.zeros_like(p) for p in self.model.parameters]
         for p in self.model.parameters:
             p.grad = torch.zeros_like(p)
@@ -226,7 +231,7 @@ class Trainer:
         self.graph = None
 
     def step(self):
-        loss = self.model.loss(*self.inputs)
+        loss = self.loss_of(*self.inputs)
         loss.backward()
         with torch.no_grad():
             for p, m in zip(self.model.parameters, self.moments):
@@ -295,11 +300,15 @@ def run_out_of_memory():
     torch.cuda.empty_cache()
 
 
-def train(name, steps, graphs, full, out):
+def train(name, steps, way, full, out):
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_tf32 = False
-    trainer = Trainer(name, steps)
-    if graphs:
+    if way == "compile":
+        import torch._dynamo as dynamo
+
+        dynamo.config.suppress_errors = True
+    trainer = Trainer(name, steps, way == "compile")
+    if way == "graphs":
         try:
             trainer.capture()
         except RuntimeError as why:
@@ -312,7 +321,7 @@ def train(name, steps, graphs, full, out):
     first, last = sum(losses[:10]) / 10, sum(losses[-10:]) / 10
     print(f"value us_a_step={us:.1f}")
     report(all(x == x for x in losses) and last < first,
-           f"{name}: {steps} steps{' in a graph' if graphs else ''}, loss {first:.4f} to "
+           f"{name}: {steps} steps{WAYS[way]}, loss {first:.4f} to "
            f"{last:.4f}, {us:.0f} us a step")
 
 
@@ -357,7 +366,8 @@ def main(words):
     elif words and words[0] in MODELS:
         steps = int(words[words.index("--steps") + 1]) if "--steps" in words else 1000
         out = words[words.index("-o") + 1] if "-o" in words else None
-        train(words[0], steps, "--graphs" in words, "--full" in words, out)
+        way = next((way for way in WAYS if "--" + way in words), "")
+        train(words[0], steps, way, "--full" in words, out)
     else:
         sys.exit(__doc__)
     finish()

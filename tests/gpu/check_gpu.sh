@@ -712,6 +712,8 @@ train() {
   for model in mlp gcn attention; do
     turn trained "original-train-$model-graph" "$model" --steps "$steps" --graphs
     turn trained "train-$model-graph" "$model" --steps "$steps" --graphs
+    turn trained "original-train-$model-compiled" "$model" --steps $((steps / 4)) --compile
+    turn trained "train-$model-compiled" "$model" --steps $((steps / 4)) --compile
     for run_number in 1 2 3 4 5; do
       SHUNT_DETERMINISTIC=1 turn trained "train-$model-again-$run_number" "$model" \
         --steps $((steps / 4))
@@ -720,6 +722,7 @@ train() {
   wait
   for model in mlp gcn attention; do
     near "train-$model-graph" 0.02
+    near "train-$model-compiled" 0.02
     run "train-$model-bits" 60 python3 "$here/tests/clients/torch_train.py" --same \
       "$work/train-$model-again"-[1-5].losses
   done

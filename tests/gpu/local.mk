@@ -7,8 +7,9 @@ GPU_BLACKBOX = $(patsubst %,%D%/blackbox/%,stale stale_bsr stale_epochs parity d
 GPU_TORTURE = $(patsubst %,%D%/torture/%,large layers many_streams many_problems ranks recovery \
   service switches)
 
-NVCC_TEST = $(NVCC) $(NVCC_TEST_ARCH) $(NVCC_FAST) -std=c++17 -O2 -I$(top_srcdir) \
-  -I$(top_builddir) -MMD -MP -MF $@.d -MT $@
+# What will not run (--enable-fast-compile) is not optimized.
+NVCC_TEST = $(NVCC) $(NVCC_TEST_ARCH) $(NVCC_FAST) -std=c++17 $(if $(NVCC_FAST),-O0,-O2) \
+  -I$(top_srcdir) -I$(top_builddir) -MMD -MP -MF $@.d -MT $@
 GPU_LIBS = libshunt-formats.la libshunt-graphblas-gpu.la libshunt-native.la \
   libshunt-semiring.la libshunt-core.la libshunt-host.la
 GPU_ARCHIVES = $(GPU_LIBS:%.la=.libs/%.a)

@@ -1,4 +1,6 @@
-/* check.h: the lines that a unit test prints. */
+/* check.h: the lines that tests of all kinds print: "ok - text", "not ok - text" or "skip - text"
+   for each check, then "N passed, N failed, N skipped".  C11 and C++17.  One source of a program
+   includes it, as each has its own counts.  */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -11,23 +13,30 @@ static inline int check(int good, const char *format, ...)
 {
   va_list ap;
   va_start(ap, format);
-  printf(good ? "ok - " : "not ok - ");
+  fputs(good ? "ok - " : "not ok - ", stdout);
   vprintf(format, ap);
-  printf("\n");
+  putchar('\n');
+  fflush(stdout);
   va_end(ap);
   good ? check_passed++ : check_failed++;
   return good;
 }
 
-static inline void check_skip(const char *why)
+static inline void check_skip(const char *format, ...)
 {
-  printf("skip - %s\n", why);
+  va_list ap;
+  va_start(ap, format);
+  fputs("skip - ", stdout);
+  vprintf(format, ap);
+  putchar('\n');
+  va_end(ap);
   check_skipped++;
 }
 
 static inline int check_finish(void)
 {
   printf("%d passed, %d failed, %d skipped\n", check_passed, check_failed, check_skipped);
+  fflush(stdout);
   return check_failed != 0;
 }
 

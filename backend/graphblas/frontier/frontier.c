@@ -55,7 +55,8 @@ static bool is_step(const struct grb_semiring *s)
          (s->number == GRB_BOOL && s->monoid == SHUNT_ANY && s->multiplier == SHUNT_PAIR);
 }
 
-/* The multiplication tells most others; names of all operators are not looked through. */
+/* The multiplication tells most others, and GraphBLAS' own monoids need no more questions; names of
+   all operators are not looked through.  */
 bool grb_frontier_may_be(const struct grb_library *l, GrB_Semiring semiring)
 {
   GrB_Monoid monoid;
@@ -65,9 +66,9 @@ bool grb_frontier_may_be(const struct grb_library *l, GrB_Semiring semiring)
   const bool sums = multiply == l->op[GRB_FP64][GRB_FIRST];
   const bool bits = multiply == l->op[GRB_BOOL][GRB_ONEB];
   if (!sums && !bits && !grb_operator_is_inner(l, multiply, &number)) return false;
-  if (l->GxB_Semiring_add(&monoid, semiring) != GRB_SUCCESS ||
-      l->GxB_Monoid_operator(&add, monoid) != GRB_SUCCESS)
-    return false;
+  if (l->GxB_Semiring_add(&monoid, semiring) != GRB_SUCCESS) return false;
+  if ((sums && monoid == l->sums) || (bits && monoid == l->bits)) return true;
+  if (l->GxB_Monoid_operator(&add, monoid) != GRB_SUCCESS) return false;
   if (sums || bits) return add == (sums ? l->op[GRB_FP64][GRB_PLUS] : l->any[GRB_BOOL]);
   return add == l->any[number] || add == l->op[number][GRB_MIN];
 }

@@ -91,11 +91,10 @@ static bool worth_spmm(struct grb_gpu_placement *l, struct grb_gpu_devices *d, b
   return started ? grb_gpu_worth_product(l, view, d) : grb_gpu_worth_start(l, view, d);
 }
 
-bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
-                  const struct grb_identity *dense, const struct grb_identity *out)
+bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_spmm_sources *from)
 {
   if (!grb_gpu_may_gain(p) || atomic_load(&state) == NONE) return false;
-  struct grb_gpu_view v = grb_gpu_view_make(p, sparse, dense, out);
+  struct grb_gpu_view v = grb_gpu_view_make(p, from);
   return grb_gpu_ask(worth_spmm, &v);
 }
 
@@ -154,11 +153,10 @@ void grb_gpu_lock_residents(bool lock)
     pthread_mutex_unlock(&residents_lock);
 }
 
-shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
-                          const struct grb_identity *dense, const struct grb_identity *out)
+shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_spmm_sources *from)
 {
   if (!grb_gpu_built(p) || !ready()) return SHUNT_E_UNSUPPORTED;
-  struct grb_gpu_view v = grb_gpu_view_make(p, sparse, dense, out);
+  struct grb_gpu_view v = grb_gpu_view_make(p, from);
   pthread_mutex_lock(&engine);
   pthread_mutex_lock(&residents_lock);
   int count = forced_devices > 0 ? forced_devices

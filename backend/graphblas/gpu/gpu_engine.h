@@ -30,12 +30,20 @@
 extern "C" {
 #endif
 
+/* Which matrices S, B and C of a product are, for what may stay on a device.
+   s, b: epochs read before their arrays were.  Whatever may not be kept has handle NULL, epoch 0,
+   or read_only.
+   c: the matrix that will own c.values, that very array with that very content, from now until its
+   epoch moves; its epoch read after the last bump.  handle NULL if C goes through a mask or is
+   temporary: else a later matrix at the same address would be taken for it.  */
+struct grb_spmm_sources {
+  struct grb_identity s, b, c;
+};
+
 /* Is the product worth the way to the GPU?  False when it is small, not built, or there is no
    device. CUDA is started by this function, and only once products that would have gained from it
-   have taken the host as long as the start takes.  A few nanoseconds for small products. Identities
-   as below.  */
-bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
-                  const struct grb_identity *dense, const struct grb_identity *out);
+   have taken the host as long as the start takes.  A few nanoseconds for small products.  */
+bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_spmm_sources *from);
 
 /* The product, wise or not; complete on return, c.present included.  Types f32 and f64;
    PLUS with TIMES, FIRST, SECOND and PAIR; b.present NULL or all ones is not looked for:
@@ -43,15 +51,8 @@ bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_identity *sp
 
    On any failure with `accumulate` C is as it was, or the function has finished the
    product on the host and returns SHUNT_OK.  On a failure without it C's content is
-   undefined, and the product can be computed again into the same memory.
-
-   sparse, dense: which matrices S and B were read from; epochs read before their arrays
-   were.  Whatever may not be kept has handle NULL, epoch 0, or read_only.
-   out: the matrix that will own c.values, that very array with that very content, from
-   now until its epoch moves; its epoch read after the last bump.  handle NULL if C goes
-   through a mask or is temporary: else a later matrix at the same address would be taken for it. */
-shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
-                          const struct grb_identity *dense, const struct grb_identity *out);
+   undefined, and the product can be computed again into the same memory.  */
+shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_spmm_sources *from);
 
 /* To be called before a matrix' array may be freed, moved or handed out (pins.h); `handle`
    NULL: any matrix'.  Waits for products that use it.  */

@@ -10,7 +10,7 @@
    from it have lost as much time on the host as the start takes.
 
    Thread-safety: calls with the same struct grb_gpu_placement or the same devices one at a time
-   (the engine's `notes`).  No CUDA call is made.  */
+   (under the engine's `residents_lock`).  No CUDA call is made.  */
 #ifndef SHUNT_GRAPHBLAS_GPU_PLACEMENT_H
 #define SHUNT_GRAPHBLAS_GPU_PLACEMENT_H
 

@@ -7,27 +7,25 @@
 /* NULL unless every function is seen that may free the array. */
 static const void *owner(const struct grb_identity *id)
 {
-  return id && id->own_array && id->epoch != 0 && !id->read_only ? id->handle : NULL;
+  return id->own_array && id->epoch != 0 && !id->read_only ? id->handle : NULL;
 }
 
 struct grb_gpu_view grb_gpu_view_make(const struct shunt_host_spmm *p,
-                                      const struct grb_identity *sparse,
-                                      const struct grb_identity *dense,
-                                      const struct grb_identity *out)
+                                      const struct grb_spmm_sources *from)
 {
   struct grb_gpu_view v = {.p = p, .threads = p->threads < 1 ? 1 : p->threads};
   const shunt_type type = p->semiring.type;
   if (v.threads > GRB_GPU_MOST_LANES) v.threads = GRB_GPU_MOST_LANES;
   v.s_keyed =
-      grb_gpu_sparse_key(&p->s, type, grb_gpu_ones(p), sparse, shunt_options()->verify, &v.s_key);
+      grb_gpu_sparse_key(&p->s, type, grb_gpu_ones(p), &from->s, shunt_options()->verify, &v.s_key);
   v.b_keyed = !grb_gpu_constant_b(p) &&
-              grb_gpu_dense_key(&p->b, type, dense, shunt_options()->verify, &v.b_key);
+              grb_gpu_dense_key(&p->b, type, &from->b, shunt_options()->verify, &v.b_key);
   struct shunt_full whole = p->c;
   whole.present = NULL; /* where elements are missing, nothing is kept (see grb_gpu_shard_keep) */
-  v.c_keyed =
-      !p->accumulate && grb_gpu_dense_key(&whole, type, out, shunt_options()->verify, &v.c_key);
-  v.b_own = grb_gpu_constant_b(p) || p->b.iso ? NULL : owner(dense);
-  v.c_own = p->accumulate ? NULL : owner(out);
+  v.c_keyed = !p->accumulate &&
+              grb_gpu_dense_key(&whole, type, &from->c, shunt_options()->verify, &v.c_key);
+  v.b_own = grb_gpu_constant_b(p) || p->b.iso ? NULL : owner(&from->b);
+  v.c_own = p->accumulate ? NULL : owner(&from->c);
   return v;
 }
 

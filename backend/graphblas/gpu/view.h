@@ -9,9 +9,8 @@
 #ifndef SHUNT_GRAPHBLAS_GPU_VIEW_H
 #define SHUNT_GRAPHBLAS_GPU_VIEW_H
 
+#include "backend/graphblas/gpu/gpu_engine.h"
 #include "backend/graphblas/gpu/resident.h"
-#include "backend/graphblas/identity.h"
-#include "kernels/semiring/semiring_kernels.h"
 
 struct grb_gpu_view {
   const struct shunt_host_spmm *p;
@@ -24,11 +23,9 @@ struct grb_gpu_view {
       *c_own; /* the matrices whose own arrays B and C are; NULL: may not be pinned */
 };
 
-/* Identities as in gpu_engine.h.  Reads no values. */
+/* Reads no values. */
 struct grb_gpu_view grb_gpu_view_make(const struct shunt_host_spmm *p,
-                                      const struct grb_identity *sparse,
-                                      const struct grb_identity *dense,
-                                      const struct grb_identity *out);
+                                      const struct grb_spmm_sources *from);
 
 /* Of the operands' content, or of samples of it; the first call reads them. */
 uint64_t grb_gpu_view_sparse_hash(struct grb_gpu_view *v);

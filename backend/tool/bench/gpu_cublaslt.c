@@ -14,34 +14,18 @@
    Lines are padded to 16 bytes.  Of the first algorithms that cuBLASLt proposes the fastest is
    timed.  The library is opened with the first case that it is needed for.  */
 #define _GNU_SOURCE
-#include <cublasLt.h>
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "backend/cublas/cublaslt_functions.h"
 #include "backend/tool/bench/gpu_peers.h"
 
 enum { MOST_ALGORITHMS = 4, WORKSPACE = 64 << 20, LINE = 16, APART = 256 };
 enum { MOST_BYTES = 1 << 30 }; /* of an operand that is laid out anew, on the host */
 
-/* clang-format off */
-#define CUBLASLT_FUNCTIONS(X)                                                                      \
-  X(cublasLtCreate)                                                                                \
-  X(cublasLtDestroy)                                                                               \
-  X(cublasLtMatmul)                                                                                \
-  X(cublasLtMatmulAlgoGetHeuristic)                                                                \
-  X(cublasLtMatmulDescCreate)                                                                      \
-  X(cublasLtMatmulDescDestroy)                                                                     \
-  X(cublasLtMatmulDescSetAttribute)                                                                \
-  X(cublasLtMatrixLayoutCreate)                                                                    \
-  X(cublasLtMatrixLayoutDestroy)                                                                   \
-  X(cublasLtMatmulPreferenceCreate)                                                                \
-  X(cublasLtMatmulPreferenceDestroy)                                                               \
-  X(cublasLtMatmulPreferenceSetAttribute)
-/* clang-format on */
-
 struct gpu_cublaslt {
   struct {
-    CUBLASLT_FUNCTIONS(MEMBER)
+    SHUNT_CUBLASLT_FUNCTIONS(MEMBER)
   } call;
   cublasLtHandle_t handle; /* NULL: not found */
   void *workspace;
@@ -66,7 +50,7 @@ static struct gpu_cublaslt *open_cublaslt(void)
   void *library = lt ? gpu_open_library(names) : NULL;
   bool good = library != NULL;
   if (good) {
-    CUBLASLT_FUNCTIONS(FIND_LT)
+    SHUNT_CUBLASLT_FUNCTIONS(FIND_LT)
   }
   if (good && lt->call.cublasLtCreate(&lt->handle) != CUBLAS_STATUS_SUCCESS) lt->handle = NULL;
   return lt;

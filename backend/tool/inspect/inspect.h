@@ -64,13 +64,14 @@ extern const char *const inspect_gpu_words[INSPECT_GPUS + 1]; /* NULL-terminated
 struct inspect_estimate {
   const char *gpu, *type;
   const char *costs; /* the table that the times are by, in words */
+  int cusparse;      /* 126: original_us is of cuSPARSE 12.6 */
   int64_t n;
   const char *route;  /* "original" where none takes it */
   const char *why;    /* then; a sentence */
   double us;          /* of the route */
   double original_us; /* cuSPARSE, default algorithm */
   double gemm_us;     /* cuBLAS on the dense matrix; 0: too large for that, or a type not fitted */
-  bool scaled;        /* from the rates of an H200 to another GPU, by multiprocessors */
+  bool scaled;        /* the route was not timed on this GPU, but on another */
 };
 
 struct inspect_question {

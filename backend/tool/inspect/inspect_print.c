@@ -58,6 +58,13 @@ static void print_time(double us)
     printf(" %10s", "-");
 }
 
+/* What the times of a GPU are by. */
+static void print_costs(const struct inspect_estimate *x)
+{
+  printf("  %s: by the table of %s; the column cuSPARSE is of %d.%d\n", x->gpu, x->costs,
+         x->cusparse / 10, x->cusparse % 10);
+}
+
 static void print_estimates(const struct inspection *i)
 {
   bool scaled = false;
@@ -75,8 +82,8 @@ static void print_estimates(const struct inspection *i)
   }
   for (int e = 0; e < i->estimates; e++)
     if (e == 0 || strcmp(i->estimate[e].gpu, i->estimate[e - 1].gpu) != 0)
-      printf("  %s: by the table of %s\n", i->estimate[e].gpu, i->estimate[e].costs);
-  if (scaled) puts("  scaled: carried over from an H200; not checked on that GPU");
+      print_costs(&i->estimate[e]);
+  if (scaled) puts("  scaled: not timed on that GPU; another one's times, carried over");
 }
 
 /* A line for each estimate that another one undercuts by a twentieth. */
@@ -206,11 +213,13 @@ static void json_estimates(const struct inspection *i)
   fputs("\"estimates\": [", stdout);
   for (int e = 0; e < i->estimates; e++) {
     const struct inspect_estimate *x = &i->estimate[e];
-    printf("%s{\"gpu\": \"%s\", \"costs\": \"%s\", \"type\": \"%s\", \"n\": %" PRId64
+    printf("%s{\"gpu\": \"%s\", \"costs\": \"%s\", \"cusparse\": \"%d.%d\", \"type\": \"%s\", "
+           "\"n\": %" PRId64
            ", \"route\": \"%s\", \"us\": %.17g, \"cusparse_us\": %.17g, \"cublas_us\": %.17g, "
            "\"ordered_us\": %.17g, \"padded_us\": %.17g, \"scaled\": %s}",
-           e ? ", " : "", x->gpu, x->costs, x->type, x->n, x->route, x->us, x->original_us,
-           x->gemm_us, i->ordered[e].us, i->padded[e].us, x->scaled ? "true" : "false");
+           e ? ", " : "", x->gpu, x->costs, x->cusparse / 10, x->cusparse % 10, x->type, x->n,
+           x->route, x->us, x->original_us, x->gemm_us, i->ordered[e].us, i->padded[e].us,
+           x->scaled ? "true" : "false");
   }
   fputs("]", stdout);
 }

@@ -15,8 +15,8 @@
 #include "backend/routes/costs.h"
 #include "backend/tool/inspect/inspect.h"
 
-/* Times were measured on an H200; elsewhere they are carried over (backend/costs), which the table
-   marks.  One GPU of each compute capability that Shunt has code for.  */
+/* One GPU of each compute capability that Shunt has code for.  Routes that were not timed on it are
+   marked: their times are another GPU's, carried over (backend/costs).  */
 const struct inspect_gpu inspect_gpus[INSPECT_GPUS] = {
     {"h200", "H200", "NVIDIA H200", {132, 90, 227 << 10, 60 << 20}, (int64_t)141 << 30},
     {"h100", "H100", "NVIDIA H100 80GB HBM3", {132, 90, 227 << 10, 50 << 20}, (int64_t)80 << 30},
@@ -68,17 +68,20 @@ static void know_matrix(const struct inspect_question *q, const struct shunt_pro
   study->payload = something;
 }
 
-/* The calibrated table, or the user's, where the GPU is the one at hand. */
-static void know_costs(const struct inspect_gpu *gpu, struct shunt_cost_table *t)
+/* The calibrated table, or the user's, where the GPU is the one at hand.  True: one of those. */
+static bool know_costs(const struct inspect_gpu *gpu, struct shunt_cost_table *t)
 {
   char name[64], signature[SHUNT_SIGNATURE];
   const bool here = gpu->driver_name && shunt_device_name(0, name, sizeof name) &&
                     strcmp(name, gpu->driver_name) == 0 && shunt_machine_signature(0, signature);
-  const struct shunt_costs_here known = {.gpu = gpu->driver_name,
+  const struct shunt_costs_here known = {.gpu = gpu->driver_name ? gpu->driver_name : gpu->name,
                                          .multiprocessors = gpu->device.multiprocessors,
                                          .signature = here ? signature : NULL,
                                          .named = here ? shunt_options()->costs : NULL};
+  struct shunt_cost_table built_in;
+  shunt_costs_choose(known.gpu, known.multiprocessors, &built_in);
   shunt_costs_find(&known, t);
+  return strcmp(t->from, built_in.from) != 0;
 }
 
 bool inspect_estimate(const struct inspect_question *q, struct inspect_estimate *out)
@@ -86,7 +89,7 @@ bool inspect_estimate(const struct inspect_question *q, struct inspect_estimate 
   const struct inspect_gpu *gpu = &inspect_gpus[q->gpu];
   struct shunt_context context = {.device = gpu->device, .memory_bytes = gpu->memory_bytes};
   struct shunt_product x = {.batches = 1};
-  know_costs(gpu, &context.costs);
+  const bool users = know_costs(gpu, &context.costs);
   context.machine.costs = &context.costs;
   shunt_costs_describe(&context.costs, costs[q->gpu]);
   context.gemm = (struct shunt_cublaslt *)(void *)something;
@@ -102,17 +105,19 @@ bool inspect_estimate(const struct inspect_question *q, struct inspect_estimate 
                                .workspace_bytes = (size_t)1 << 40};
   shunt_product_choose(&x, -1);
   const bool taken = x.plan.count > 0;
+  const char *route = taken ? x.plan.candidate[0].route->name : "original";
   const double cells = (double)s->a.rows * (double)s->a.cols;
   *out = (struct inspect_estimate){
       .gpu = gpu->name,
       .type = q->type,
       .costs = costs[q->gpu],
+      .cusparse = context.costs.cusparse[0],
       .n = q->n,
-      .route = taken ? x.plan.candidate[0].route->name : "original",
+      .route = route,
       .why = taken ? "" : shunt_reason_sentence(x.plan.why_none.reason),
       .us = taken ? x.plan.candidate[0].us : x.plan.original_us,
       .original_us = x.plan.original_us,
-      .scaled = q->gpu != 0,
+      .scaled = !users && !shunt_costs_are_measured(gpu->driver_name, route),
       .gemm_us = cells > 4e9 || !gemm_is_known(s->b.type)
                      ? 0
                      : shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->b.rows,

@@ -30,7 +30,7 @@ static const struct {
     {"expected time",
      "an estimate by the table of costs that is named; a settled matrix, packed where that pays"},
     {"scaled",
-     "for another GPU than an H200: carried over from that, which nobody has checked there"},
+     "the route was not timed on that GPU: another one's times, carried over, unchecked there"},
 };
 
 void inspect_print_words(void)

@@ -190,7 +190,7 @@ static void run_from(size_t first, const std::vector<Case> &cases, const char *p
     shared->current = (int)i;
     alarm(30);
     bool died = false;
-    client_passed = client_failed = client_skipped = 0;
+    check_passed = check_failed = check_skipped = 0;
     if (record) {
       Result r = run_case(cases[i], false);
       died = broken(r);
@@ -200,9 +200,9 @@ static void run_from(size_t first, const std::vector<Case> &cases, const char *p
       fclose(f);
     } else
       compare_case(cases[i], answers, &died);
-    shared->passed += client_passed;
-    shared->failed += client_failed;
-    shared->skipped += client_skipped;
+    shared->passed += check_passed;
+    shared->failed += check_failed;
+    shared->skipped += check_skipped;
     if (died) {
       shared->current = (int)i + 1;
       fflush(stdout);
@@ -289,10 +289,10 @@ int main(int argc, char **argv)
           "recorded %zu cases, %zu crash the original", all.size(), crashed);
     return finish();
   }
-  client_passed = shared->passed;
-  client_failed = shared->failed;
-  client_skipped = shared->skipped;
-  check(some || client_passed + client_failed >= 300, "%d calls compared",
-        client_passed + client_failed);
+  check_passed = shared->passed;
+  check_failed = shared->failed;
+  check_skipped = shared->skipped;
+  check(some || check_passed + check_failed >= 300, "%d calls compared",
+        check_passed + check_failed);
   return finish();
 }

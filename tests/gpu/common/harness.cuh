@@ -19,35 +19,19 @@
 #include "kernels/common/device.h"
 #include "tests/gpu/common/sizes.cuh"
 #include "tests/splitmix64.h"
+#include "tests/unit/check.h"
 
 namespace harness
 {
 
-inline int passed, failed, skipped;
-
-inline bool check(bool good, const char *format, ...)
-{
-  va_list ap;
-  va_start(ap, format);
-  printf(good ? "ok - " : "not ok - ");
-  vprintf(format, ap);
-  printf("\n");
-  fflush(stdout);
-  va_end(ap);
-  good ? passed++ : failed++;
-  return good;
-}
-
 inline void skip(const char *why)
 {
-  printf("skip - %s\n", why);
-  skipped++;
+  check_skip("%s", why);
 }
 
 inline int finish()
 {
-  printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
-  return failed != 0;
+  return check_finish();
 }
 
 #define CUDA_OK(call)                                                                              \

@@ -161,6 +161,6 @@ int main(int argc, char **argv)
     test_only_if(m, all);
   }
   test_large();
-  if (timed && !time_csr_spmm(argc - 2, argv + 2, tune)) failed++;
+  if (timed && !time_csr_spmm(argc - 2, argv + 2, tune)) check_failed++;
   return finish();
 }

@@ -25,7 +25,7 @@ struct Product {
   std::vector<char> values, b, c, old_c;
   std::vector<int8_t> present;
   struct shunt_host_spmm x = {};
-  grb_identity sparse = {}, dense = {}, out = {};
+  grb_spmm_sources from = {};
 
   Product(const Case &k, uint64_t seed) { make(k, seed); }
 
@@ -168,14 +168,14 @@ struct Product {
     c = old_c;
     x.c.values = c.data();
     if (!present.empty()) present.assign(present.size(), 5);
-    return grb_gpu_spmm(&x, &sparse, &dense, &out);
+    return grb_gpu_spmm(&x, &from);
   }
 
   void name(uint64_t epoch)
   {
-    sparse = {&arrays, epoch, false};
-    dense = {&b, epoch, false};
-    out = {&c, epoch, false};
+    from.s = {&arrays, epoch, false};
+    from.b = {&b, epoch, false};
+    from.c = {&c, epoch, false};
   }
 };
 

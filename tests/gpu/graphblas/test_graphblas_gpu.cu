@@ -119,7 +119,7 @@ static void test_limit(int64_t limit)
   shunt_status s = p.run();
   check(s == SHUNT_E_UNSUPPORTED && p.c == p.old_c, "%s: an S beyond the limit is refused (%d)",
         mode, s);
-  check(!grb_gpu_wise(&p.x, &p.sparse, &p.dense, &p.out), "%s: and not wise", mode);
+  check(!grb_gpu_wise(&p.x, &p.from), "%s: and not wise", mode);
 }
 
 static void test_devices()
@@ -148,8 +148,7 @@ static void test_wise()
 {
   Case k;
   Product small(k, 60);
-  check(!grb_gpu_wise(&small.x, &small.sparse, &small.dense, &small.out),
-        "%s: a small product stays on the host", mode);
+  check(!grb_gpu_wise(&small.x, &small.from), "%s: a small product stays on the host", mode);
   k = medium();
   k.rows = k.cols = 8000;
   k.density = 0.02;
@@ -158,12 +157,10 @@ static void test_wise()
   Product large(k, 61);
   large.name(1);
   bool wise = false;
-  for (int i = 0; i < 30 && !wise; i++)
-    wise = grb_gpu_wise(&large.x, &large.sparse, &large.dense, &large.out);
+  for (int i = 0; i < 30 && !wise; i++) wise = grb_gpu_wise(&large.x, &large.from);
   check(wise, "%s: a large one goes to the GPU", mode);
   large.x.semiring.multiplier = SHUNT_PAIR;
-  check(!grb_gpu_wise(&large.x, &large.sparse, &large.dense, &large.out), "%s: PLUS_PAIR does not",
-        mode);
+  check(!grb_gpu_wise(&large.x, &large.from), "%s: PLUS_PAIR does not", mode);
 }
 
 // ---- the program --------------------------------------------------------------------------------
@@ -191,7 +188,7 @@ int main(int argc, char **argv)
   }
   if (device_count() == 0) {
     Product p(medium(), 1);
-    check(p.run() == SHUNT_E_UNSUPPORTED && !grb_gpu_wise(&p.x, &p.sparse, &p.dense, &p.out),
+    check(p.run() == SHUNT_E_UNSUPPORTED && !grb_gpu_wise(&p.x, &p.from),
           "without a device nothing is taken");
     return finish();
   }
@@ -203,7 +200,7 @@ int main(int argc, char **argv)
   }
   if (!strcmp(mode, "verify")) {
     Product p(medium(), 90);
-    p.sparse = {&p, 0, false};
+    p.from.s = {&p, 0, false};
     uploads(p, "new", 1, 1);
     uploads(p, "kept without an epoch", 0, 1);
     p.set(p.values, p.x.s.nnz / 3 + 1, 0.75);

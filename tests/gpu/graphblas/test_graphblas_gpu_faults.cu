@@ -71,10 +71,10 @@ static void *work(void *of)
     Product p(k, 70 + w->number);
     p.x.s = w->shared->x.s;
     p.values = w->shared->values, p.arrays = w->shared->arrays;
-    p.sparse = w->shared->sparse;
-    p.dense = {&p.b, (uint64_t)(i + 1), false};
-    p.out = {&p.c, (uint64_t)(i + 1), false};
-    grb_gpu_wise(&p.x, &p.sparse, &p.dense, &p.out);
+    p.from.s = w->shared->from.s;
+    p.from.b = {&p.b, (uint64_t)(i + 1), false};
+    p.from.c = {&p.c, (uint64_t)(i + 1), false};
+    grb_gpu_wise(&p.x, &p.from);
     w->bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
   }
   return NULL;
@@ -83,7 +83,7 @@ static void *work(void *of)
 static void test_threads()
 {
   Product shared(medium(), 69);
-  shared.sparse = {&shared, 77, false};
+  shared.from.s = {&shared, 77, false};
   Worker w[4];
   pthread_t t[4];
   int bad = 0;
@@ -103,7 +103,7 @@ static void test_fork()
   fflush(stdout);
   pid_t child = fork();
   if (child == 0) {
-    bool wise = grb_gpu_wise(&p.x, &p.sparse, &p.dense, &p.out);
+    bool wise = grb_gpu_wise(&p.x, &p.from);
     _exit(!wise && p.run() == SHUNT_E_UNSUPPORTED ? 0 : 1);
   }
   int status = -1;

@@ -17,15 +17,15 @@ static void test_kept_sparse(bool by_column)
   k.by_column = by_column;
   Product p(k, 11);
   grb_gpu_forget();
-  p.sparse = {&p, 5, false};
+  p.from.s = {&p, 5, false};
   uploads(p, "S is new", 1, 1);
   uploads(p, "S is kept", 0, 1);
   for (int64_t i = 0; i < p.x.s.nnz; i++) p.set(p.values, i, 0.25);
-  p.sparse.epoch = 6;
+  p.from.s.epoch = 6;
   uploads(p, "values changed in place, new epoch", 1, 1);
   uploads(p, "kept again", 0, 1);
   p.set(p.values, p.x.s.nnz / 3, 0.75);
-  p.sparse.epoch = 7;
+  p.from.s.epoch = 7;
   uploads(p, "one value changed, new epoch", 1, 1);
   std::vector<char> moved = p.values;
   p.x.s.values = moved.data();
@@ -33,13 +33,13 @@ static void test_kept_sparse(bool by_column)
   for (int64_t i = 0; i < p.x.s.nnz; i++)
     store(moved.data(), i, k.type, -0.5), p.set(p.values, i, -0.5);
   uploads(p, "all values changed behind the epoch's back: samples", 1, 1);
-  p.sparse.read_only = true;
+  p.from.s.read_only = true;
   uploads(p, "read-only is never kept", 1, 1);
   uploads(p, "read-only is never kept, again", 1, 1);
-  p.sparse = {&p, 0, false};
+  p.from.s = {&p, 0, false};
   uploads(p, "unknown epoch is never kept", 1, 1);
   uploads(p, "unknown epoch is never kept, again", 1, 1);
-  p.sparse = {NULL, 9, false};
+  p.from.s = {NULL, 9, false};
   uploads(p, "no handle is never kept", 1, 1);
   uploads(p, "no handle is never kept, again", 1, 1);
 }
@@ -49,7 +49,7 @@ static void test_kept_ones()
   Case k = medium();
   Product p(k, 12);
   grb_gpu_forget();
-  p.sparse = {&p, 5, false};
+  p.from.s = {&p, 5, false};
   uploads(p, "PLUS_TIMES", 1, 1);
   p.x.semiring.multiplier = SHUNT_SECOND;
   uploads(p, "PLUS_SECOND of the same S has values of its own", 1, 1);
@@ -70,14 +70,14 @@ static void test_chain(bool c_by_column)
   uploads(p, "first of a chain", 1, 1);
   std::vector<char> first = p.c;
   Product q(k, 13);
-  q.sparse = p.sparse;
+  q.from.s = p.from.s;
   q.x.s = p.x.s;
-  q.out = {&q.c, 1, false};
+  q.from.c = {&q.c, 1, false};
   auto next = [&](std::vector<char> &from, uint64_t epoch) {
     q.b = from;
     q.x.b.values = from.data();
-    q.dense = {&p.c, epoch, false};
-    q.out.epoch++;
+    q.from.b = {&p.c, epoch, false};
+    q.from.c.epoch++;
   };
   next(p.c, 3);
   uploads(q, "C is B of the next: nothing is sent", 0, 0);
@@ -102,11 +102,11 @@ static void test_kept_results_of_missing_rows()
   uploads(p, "rows without entries, S kept", 0, 0);
   Product q(k, 15);
   q.x.s = p.x.s;
-  q.sparse = p.sparse;
+  q.from.s = p.from.s;
   q.values = p.values, q.arrays = p.arrays;
   q.b = p.c;
   q.x.b.values = p.c.data();
-  q.dense = {&p.c, 3, false};
+  q.from.b = {&p.c, 3, false};
   uploads(q, "a C with missing elements is not kept", 0, 1);
 }
 
@@ -117,9 +117,9 @@ static Product pinnable(const Case &k, uint64_t seed)
   p.name(1);
   static char matrix[64]; // that were never met
   static int count;
-  p.dense.handle = &matrix[count++];
-  p.out.handle = &matrix[count++];
-  p.dense.own_array = p.out.own_array = true;
+  p.from.b.handle = &matrix[count++];
+  p.from.c.handle = &matrix[count++];
+  p.from.b.own_array = p.from.c.own_array = true;
   return p;
 }
 
@@ -127,10 +127,10 @@ static Product pinnable(const Case &k, uint64_t seed)
 static int pins_of(Product &p, const char *what)
 {
   const uint64_t before = counts().pinned;
-  p.dense.epoch++;
-  p.out.epoch++;
+  p.from.b.epoch++;
+  p.from.c.epoch++;
   for (int64_t i = 0; i < p.x.b.rows; i += 7)
-    p.set(p.b, i * p.x.b.row_stride + i % p.x.b.cols, 1.0 / (1 + p.dense.epoch));
+    p.set(p.b, i * p.x.b.row_stride + i % p.x.b.cols, 1.0 / (1 + p.from.b.epoch));
   fine(p, what);
   return (int)(counts().pinned - before);
 }
@@ -167,7 +167,7 @@ static void test_pinned()
   check(pins_of(p, 3, "met three times") == 0, "nothing is pinned yet");
   check(pins_of(p, 1, "met for the fourth time") == 2, "B and C are pinned");
   check(pins_of(p, 3, "pinned") == 0 && !is_free(p.b) && !is_free(p.c), "they remain so");
-  grb_gpu_unpin(p.dense.handle);
+  grb_gpu_unpin(p.from.b.handle);
   check(is_free(p.b) && !is_free(p.c), "B is let go of, and B alone");
   check(pins_of(p, 7, "B met again") == 0, "B is not pinned as soon as the first time");
   check(pins_of(p, 1, "B met often enough") == 1, "B is pinned again");
@@ -239,16 +239,16 @@ static void test_pinned_faults()
   int bad = 0, rounds = 0;
   static char handle[2][5000]; // each round has matrices that were never met
   for (long n = 1; n < 4000; n += 1 + every() / 8, rounds++) {
-    p.dense.handle = &handle[0][n], p.out.handle = &handle[1][n];
+    p.from.b.handle = &handle[0][n], p.from.c.handle = &handle[1][n];
     for (int i = 0; i < 3 + (int)(n % 2); i++)
-      p.dense.epoch++, p.out.epoch++, bad += p.run() != SHUNT_OK;
-    p.dense.epoch++, p.out.epoch++;
+      p.from.b.epoch++, p.from.c.epoch++, bad += p.run() != SHUNT_OK;
+    p.from.b.epoch++, p.from.c.epoch++;
     shunt_fault_arm(n);
     const bool done = p.run() == SHUNT_OK;
     const long seen = shunt_faults_seen();
     shunt_fault_armed = 0;
     bad += done && !(p.wrong() <= 1);
-    p.dense.epoch++, p.out.epoch++;
+    p.from.b.epoch++, p.from.c.epoch++;
     bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
     grb_gpu_unpin(NULL);
     bad += !is_free(p.b) || !is_free(p.c);
@@ -261,9 +261,9 @@ static void test_pinned_faults()
 static void test_not_pinned()
 {
   Product p = pinnable(wide(), 22);
-  p.dense.own_array = p.out.own_array = false;
+  p.from.b.own_array = p.from.c.own_array = false;
   check(pins_of(p, 10, "arrays of nobody's") == 0, "arrays of nobody's are not pinned");
-  p.dense.own_array = p.out.own_array = p.dense.read_only = p.out.read_only = true;
+  p.from.b.own_array = p.from.c.own_array = p.from.b.read_only = p.from.c.read_only = true;
   check(pins_of(p, 10, "read-only") == 0, "read-only arrays are not pinned");
   Case k = wide();
   k.pad = 3;

@@ -231,55 +231,79 @@ void test_softmax(int bits, int64_t cols, double spread, bool is_unsigned)
         (long long)cols, spread, bits, is_unsigned ? " unsigned" : "", worst, largest);
 }
 
-// Rows of about 0.4 n entries.  Long ones: four problems at once, then the last two.  d: columns of a
-// head; of 25 neither rows nor heads begin at multiples of more than an element.
-void test_attention(const Scheme &by, shunt_type type, int64_t n, int64_t d)
+// On the device, by a graph, twice: all in one launch where that is to be had, or in three launches.
+bool device_attention(const Both &m, const Scheme &by, const shunt_tensor *const x[4], bool three)
 {
-  Both m(random_pattern(40, n, 0.4, 8, 1), by.weights, 0, by.is_unsigned);
-  Tensor q(40, d, 2, 3, type, 1), k(n, d, 2, 3, type, 2), v(n, d, 2, 3, type, 3);
-  Tensor o(40, d, 2, 3, type, 4);
-  if (n > 1000) m.host->score_bytes = m.device->score_bytes = 4 * 2 * m.info.places;
-  const size_t bytes = shunt_integer_attention_workspace(m.device, by.qk, by.v, &q.device,
-                                                         &k.device, &v.device, &o.device);
+  const uint32_t longest = m.device->counts.longest;
+  if (three) m.device->counts.longest = 1 << 20; // no shared memory holds them
+  const size_t bytes =
+      shunt_integer_attention_workspace(m.device, by.qk, by.v, x[0], x[1], x[2], x[3]);
   Buffer room(bytes + 256);
-  std::vector<char> here(bytes + 256);
   void *there = (void *)(((uintptr_t)room.device + 255) & ~(uintptr_t)255);
-  void *on_host = (void *)(((uintptr_t)here.data() + 255) & ~(uintptr_t)255);
   cudaStream_t s;
   cudaGraph_t g;
   cudaGraphExec_t e;
   CUDA_OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
   CUDA_OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
-  bool good = shunt_integer_attention(m.device, by.qk, by.v, 0.5f, &q.device, &k.device, &v.device,
-                                      &o.device, there, bytes, s) == SHUNT_OK;
+  const bool good = shunt_integer_attention(m.device, by.qk, by.v, 0.5f, x[0], x[1], x[2], x[3],
+                                            there, bytes, s) == SHUNT_OK;
   CUDA_OK(cudaStreamEndCapture(s, &g));
   CUDA_OK(cudaGraphInstantiate(&e, g, 0));
   for (int i = 0; i < 2; i++) CUDA_OK(cudaGraphLaunch(e, s));
   CUDA_OK(cudaStreamSynchronize(s));
+  cudaGraphExecDestroy(e), cudaGraphDestroy(g), cudaStreamDestroy(s);
+  m.device->counts.longest = longest;
+  return good;
+}
+
+// Rows of about 0.4 n entries.  Long ones: of three launches four problems at once, then the last
+// two.  d: columns of a head; of 25 neither rows nor heads begin at multiples of more than an element.
+void test_attention(const Scheme &by, shunt_type type, int64_t n, int64_t d)
+{
+  Both m(random_pattern(40, n, 0.4, 8, 1), by.weights, 0, by.is_unsigned);
+  Tensor q(40, d, 2, 3, type, 1), k(n, d, 2, 3, type, 2), v(n, d, 2, 3, type, 3);
+  Tensor o(40, d, 2, 3, type, 4);
+  const shunt_tensor *const x[4] = {&q.device, &k.device, &v.device, &o.device};
+  if (n > 1000) m.host->score_bytes = m.device->score_bytes = 4 * 2 * m.info.places;
+  const size_t bytes =
+      shunt_integer_attention_workspace(m.host, by.qk, by.v, &q.host, &k.host, &v.host, &o.host);
+  const size_t fused =
+      shunt_integer_attention_workspace(m.device, by.qk, by.v, x[0], x[1], x[2], x[3]);
+  const bool fuses = by.qk == 8 && by.v == 8;
+  check(fuses ? fused < bytes : fused == bytes, "attention, %s: workspace of %zu bytes, not %zu",
+        by.name, fused, bytes);
+  std::vector<char> here(bytes + 256);
+  void *on_host = (void *)(((uintptr_t)here.data() + 255) & ~(uintptr_t)255);
+  bool good = device_attention(m, by, x, true);
+  o.at.download();
+  const std::vector<char> three = o.at.host;
+  CUDA_OK(cudaMemset(o.at.device, 0xff, o.at.host.size()));
+  good &= device_attention(m, by, x, false);
   good &= shunt_integer_attention(m.host, by.qk, by.v, 0.5f, &q.host, &k.host, &v.host, &o.host,
                                   on_host, bytes, nullptr) == SHUNT_OK;
   const std::vector<char> want = o.at.host;
   o.at.download();
+  check(o.at.host == three, "attention, %s: the bits of three launches", by.name);
   double worst = 0;
   for (int64_t i = 0; i < 2 * 3 * 40 * d; i++)
     worst = fmax(worst, fabs(load(want.data(), i, type) - load(o.at.host.data(), i, type)));
   check(good && worst < (by.weights > 8 ? 0.002 : 0.006),
         "attention, %s, type %d, %lld columns, heads of %lld, error %g", by.name, type,
         (long long)n, (long long)d, worst);
-  cudaGraphExecDestroy(e), cudaGraphDestroy(g), cudaStreamDestroy(s);
   m.device->at.ordinal++;
-  check(shunt_integer_attention(m.device, by.qk, by.v, 1, &q.device, &k.device, &v.device,
-                                &o.device, there, bytes, nullptr) == SHUNT_E_ARGUMENT,
+  check(shunt_integer_attention(m.device, by.qk, by.v, 1, x[0], x[1], x[2], x[3], on_host, bytes,
+                                nullptr) == SHUNT_E_ARGUMENT,
         "another device than the matrix's");
   m.device->at.ordinal--;
 }
 
-// Each CUDA call fails once: the status says it, and O is as it was unless the status says not.  One
-// problem at a time, so that there is something between them.
-void test_faults()
+// Each CUDA call fails once: the status says it, and O is as it was unless the status says not.
+// `three` launches for each problem by itself, so that there is something between them.
+void test_attention_faults(bool three)
 {
   Both m(random_pattern(16, 64, 0.3, 8, 6), 8, 8);
   m.device->score_bytes = 0;
+  if (three) m.device->counts.longest = 1 << 20;
   Tensor q(16, 24, 1, 2, SHUNT_F16, 1), k(64, 24, 1, 2, SHUNT_F16, 2);
   Tensor v(64, 24, 1, 2, SHUNT_F16, 3), o(16, 24, 1, 2, SHUNT_F16, 4);
   const size_t bytes =
@@ -303,8 +327,17 @@ void test_faults()
     else
       good = good && (failed ? s == SHUNT_E_WRITTEN : s == SHUNT_OK && o.at.host != before);
   }
-  check(good && n == 9 && written == 3, "each of %ld calls of attention fails", n - 1);
-  for (n = 0, failed = true; failed;) {
+  shunt_fault_arm(0);
+  check(good && n == (three ? 9 : 4) && written == (three ? 3 : 0),
+        "each of %ld calls of attention fails", n - 1);
+}
+
+void test_pack_faults()
+{
+  Both m(random_pattern(16, 64, 0.3, 8, 6), 8, 8);
+  bool good = true;
+  long n = 0;
+  for (bool failed = true; failed;) {
     shunt_packed_integers *x = nullptr;
     shunt_fault_arm(++n);
     const shunt_status s = shunt_pack_integers(&m.csr.device, SHUNT_DEVICE, 8, 0, nullptr, &x);
@@ -392,16 +425,26 @@ void time_attention()
         if (&by == kSchemes) time_f16(p, csr.device, x);
         shunt_packed_integers *m = nullptr;
         shunt_pack_integers(&csr.device, SHUNT_DEVICE, bits, 8, nullptr, &m);
-        const size_t bytes = shunt_integer_attention_workspace(m, by.qk, by.v, &q.device, &k.device,
-                                                               &v.device, &o.device);
+        const uint32_t longest = m->counts.longest;
+        const auto workspace = [&] {
+          return shunt_integer_attention_workspace(m, by.qk, by.v, &q.device, &k.device, &v.device,
+                                                   &o.device);
+        };
+        m->counts.longest = 1 << 20;
+        const size_t bytes = workspace();
         Buffer room(bytes + 256);
         void *there = (void *)(((uintptr_t)room.device + 255) & ~(uintptr_t)255);
-        const double us = time_graph([&](cudaStream_t s) {
+        const auto attention = [&](cudaStream_t s) {
           shunt_integer_attention(m, by.qk, by.v, 0.125f, &q.device, &k.device, &v.device,
                                   &o.device, there, bytes, s);
-        });
-        printf("time attention %lld heads %lld sparsity %g %s: %.2f us, workspace %zu\n",
-               (long long)length, (long long)heads, sparsity, by.name, us, bytes);
+        };
+        const double three = time_graph(attention);
+        m->counts.longest = longest;
+        const size_t fused = workspace();
+        const double one = time_graph(attention);
+        printf("time attention %lld heads %lld sparsity %g %s: %.2f us, workspace %zu; three "
+               "launches %.2f us, workspace %zu\n",
+               (long long)length, (long long)heads, sparsity, by.name, one, fused, three, bytes);
         if (by.v == 8) time_parts(m, q, k, bits);
         shunt_packed_integers_free(m);
       }
@@ -438,7 +481,8 @@ int main(int argc, char **argv)
     test_attention(kSchemes[5], SHUNT_F32, n, 24);
     test_attention(kSchemes[2], SHUNT_F16, n, 25);
   }
-  test_faults();
+  test_attention_faults(true), test_attention_faults(false);
+  test_pack_faults();
   if (argc > 1 && !strcmp(argv[1], "--time")) time_attention();
   return finish();
 }

@@ -124,7 +124,7 @@ static double rate_of(Meeting &m, int processes, int matrices, int passes, bool 
   for (int rank = 0; rank < processes; rank++)
     if (fork() == 0) {
       work(m, rank, processes, matrices, passes, fills);
-      exit(client_failed ? 1 : 0);
+      exit(check_failed ? 1 : 0);
     }
   for (int i = 0; i < processes; i++)
     if (wait(&status) < 0 || status != 0) m.failed++;

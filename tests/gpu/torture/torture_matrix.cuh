@@ -149,7 +149,7 @@ inline void call(Lane &l, const Problem &p)
   if (told++ < 8)
     check(0, "a call failed: status %d", (int)s);
   else
-    client_failed++;
+    check_failed++;
 }
 
 // Elements of p's result that are wrong; waits.

@@ -66,6 +66,18 @@ static void test_fitted_in_part(void)
   check(near(t.ours.csr.scattered[1].gather, 2 * f32), "half of it takes twice as long");
 }
 
+static void test_measured(void)
+{
+  static const char *const h100 = "NVIDIA H100 80GB HBM3";
+  check(shunt_costs_are_measured("NVIDIA H200", "tile"), "every route was timed on an H200,");
+  check(shunt_costs_are_measured(h100, "csr") && shunt_costs_are_measured(h100, "original"),
+        "csr and cuSPARSE on an H100,");
+  check(!shunt_costs_are_measured(h100, "tile") && !shunt_costs_are_measured(h100, "sr"),
+        "and not tile there,");
+  check(!shunt_costs_are_measured("Some GPU", "csr") && !shunt_costs_are_measured(NULL, "csr"),
+        "nor anything on another GPU");
+}
+
 /* Lines that a version's table does not have are the first version's. */
 static void test_versions(void)
 {
@@ -307,6 +319,7 @@ int main(void)
   test_its_own();
   test_carried_by_rates();
   test_fitted_in_part();
+  test_measured();
   test_versions();
   test_carried_by_multiprocessors();
   test_described();

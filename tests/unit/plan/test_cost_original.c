@@ -125,8 +125,55 @@ static void test_layers_by_algorithm(void)
     }
 }
 
+/* Products with the transpose on an H100 (tests/bench/results/csr/transposed.json).  `csr` proves the
+   pattern of its copy and gathers the values anew.  */
+static void test_transposed(void)
+{
+  static const struct {
+    int64_t rows, cols, nnz; /* of A */
+    int n;
+    shunt_type type;
+    double csr, us, alg1;
+  } measured[] = {{100000, 100000, 1000000, 128, SHUNT_F32, 132, 327, 1511},
+                  {100000, 100000, 1000000, 32, SHUNT_F64, 68.1, 148, 406},
+                  {20000, 20000, 800000, 128, SHUNT_F64, 122, 402, 1182},
+                  {4096, 4096, 1677722, 32, SHUNT_F32, 41.2, 81, 692},
+                  {30000, 5000, 300000, 32, SHUNT_C32, 20.9, 57.7, 240},
+                  {5000, 30000, 300000, 128, SHUNT_C64, 106, 646, 946},
+                  {400000, 400000, 3200000, 32, SHUNT_F32, 161, 318, 1333},
+                  {2000, 2000, 20000, 32, SHUNT_F64, 7.86, 8.78, 17.3}};
+  static struct shunt_cost_table table;
+  const struct shunt_machine h100 = {{132, 90, 232448, 50 << 20}, &table};
+  shunt_costs_choose("NVIDIA H100 80GB HBM3", 132, &table);
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    const int64_t n = measured[i].n, rows = measured[i].rows, cols = measured[i].cols;
+    const shunt_type type = measured[i].type;
+    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .op_a = 'T', .op_b = 'N'};
+    p.batches = 1;
+    p.spmm.a = (struct shunt_csr){.rows = rows,
+                                  .cols = cols,
+                                  .nnz = measured[i].nnz,
+                                  .index_type = SHUNT_I32,
+                                  .value_type = type};
+    p.spmm.b = (struct shunt_dense){rows, n, n, 1, NULL, type};
+    p.spmm.c = (struct shunt_dense){cols, n, n, 1, NULL, type};
+    const double csr = shunt_cost_csr_transposed(&p.spmm, -1, true, &h100);
+    const double us = shunt_cost_original(&p, NULL, &h100);
+    p.algorithm = 4;
+    const double alg1 = shunt_cost_original(&p, NULL, &h100);
+    check(within(us, measured[i].us) < 1.25, "case %u: cuSPARSE %.1f us, measured %.1f", i, us,
+          measured[i].us);
+    check(within(alg1, measured[i].alg1) < 1.25, "case %u: ALG1 %.1f us, measured %.1f", i, alg1,
+          measured[i].alg1);
+    check(within(csr, measured[i].csr) < 1.75, "case %u: csr %.1f us, measured %.1f", i, csr,
+          measured[i].csr);
+    check(csr < us, "case %u: is taken", i);
+  }
+}
+
 int main(void)
 {
+  test_transposed();
   test_algorithms_fit();
   test_algorithms_of_half();
   test_every_call_has_a_start();

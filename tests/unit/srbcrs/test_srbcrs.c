@@ -124,16 +124,19 @@ static int slots_right(const struct shunt_srbcrs *v, int64_t g)
 
 static int rules_hold(const struct shunt_srbcrs *v)
 {
-  uint64_t vectors = 0, strides = 0;
+  uint64_t vectors = 0, strides = 0, longest = 0;
   int good = 1;
   for (int64_t g = 0; g < v->groups; g++) {
     const uint64_t own = v->end[g] - v->begin[g];
+    const uint64_t of_own = (own + SHUNT_SRBCRS_STRIDE - 1) / SHUNT_SRBCRS_STRIDE;
     good &= slots_right(v, g);
     good &= g == 0 || v->begin[g] >= v->end[g - 1];
     vectors += own;
-    strides += (own + SHUNT_SRBCRS_STRIDE - 1) / SHUNT_SRBCRS_STRIDE;
+    strides += of_own;
+    longest = of_own > longest ? of_own : longest;
   }
-  return good && v->counts->vectors == vectors && v->counts->strides == strides;
+  return good && v->counts->vectors == vectors && v->counts->strides == strides &&
+         v->counts->longest == longest;
 }
 
 /* ---- the format ---------------------------------------------------------------------------- */

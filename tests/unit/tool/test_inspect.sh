@@ -95,8 +95,19 @@ assert all(0 < e["us"] <= e["cusparse_us"] and e["cublas_us"] == 0 for e in x), 
   ok $? "... also of int8 and complex, and for one GPU of each compute capability"
   "$SHUNT" inspect -n 64 -t f16 --gpu h200,l40s random:512x512:0.1 >out 2>err
   [ "$(grep -c ' scaled$' out)" -eq 1 ] && grep -q 'L40S .* scaled$' out &&
-    grep -q '^  scaled: ' out
-  ok $? "... those not measured are marked"
+    grep -q '^  scaled: ' out &&
+    grep -q '^  H200: by the table of NVIDIA H200, .* built in; .* cuSPARSE is of 12\.6$' out &&
+    grep -q '^  L40S: by the table of NVIDIA H200, .* carried over to L40S by multipro' out
+  ok $? "... those not measured are marked, and the table is named"
+  "$SHUNT" inspect -n 64 -t f16,f32 --gpu h100 --json random:4096x4096:0.1:8 \
+    random:65536x65536:0.0003 >estimates 2>err
+  python3 -c 'import json
+x = [e for line in open("estimates") for e in json.loads(line)["estimates"]]
+marked = {e["route"]: e["scaled"] for e in x}
+assert any(marked.values()) and not all(marked.values()), marked
+assert all(e["scaled"] == (e["route"] not in ("csr", "bundle", "original")) for e in x), marked
+assert all(e["cusparse"] == "12.6" for e in x), x' >out 2>&1
+  ok $? "... on an H100 those of the routes that were not timed there"
   "$SHUNT" inspect -n 256 -t f16 --json shuffled:2048x2048:0.1:8 >estimates 2>err
   python3 -c 'import json; x = json.load(open("estimates")); e = x["estimates"][0]
 assert x["order"]["fill_ordered"] > 0.9 > 0.3 > x["order"]["fill_now"], x["order"]

@@ -14,7 +14,15 @@ static struct kind {
   const char *name;
   struct product product;
   char settles_on;
+  bool large;
 } kind;
+/* With all of its accesses watched a large product takes half a minute; small ones by the same
+   kernels are computed by test_way.c.  */
+#ifdef __SANITIZE_ADDRESS__
+enum { COMPUTES_LARGE = false };
+#else
+enum { COMPUTES_LARGE = true };
+#endif
 static int every; /* the device works before each call of which the number is a multiple */
 
 static char way_of(const char *trace)
@@ -61,7 +69,7 @@ static void on_streams(int count)
   EXPECT(device.waited == 0 && device.disturbed == 0, "nobody waited for the device");
   device_run();
   device.late = device.no_sums = false;
-  EXPECT(runs_right(&x), "the last call is right");
+  if (!kind.large || COMPUTES_LARGE) EXPECT(runs_right(&x), "the last call is right");
   drop(&x);
   for (int i = 0; i < 2; i++) cudaStreamDestroy(streams[i]);
 }
@@ -77,14 +85,19 @@ static void on_two(void)
 int main(void)
 {
   static const struct kind kinds[] = {
-      {"half full", {.m = 256, .k = 512, .n = 64, .two_of_four = true}, '4'},
-      {"in eights", {.m = 4096, .k = 4096, .n = 64, .each = 82, .alike = 8, .kind = BRAINS}, 'v'},
+      {"half full", {.m = 256, .k = 512, .n = 64, .two_of_four = true}, '4', false},
+      {"in eights",
+       {.m = 4096, .k = 4096, .n = 64, .each = 82, .alike = 8, .kind = BRAINS},
+       'v',
+       false},
       {"in threes",
        {.m = 24000, .k = 6000, .n = 128, .each = 54, .alike = 3, .kind = SINGLES},
-       'C'},
+       'C',
+       true},
       {"in twelves",
        {.m = 24000, .k = 6000, .n = 128, .each = 54, .alike = 12, .kind = SINGLES},
-       'b'},
+       'b',
+       true},
   };
 #ifdef __SANITIZE_ADDRESS__ /* half a minute each, and the same memory in all */
   static const int schedules[] = {2};
