@@ -179,11 +179,11 @@ struct shunt_sparse24_costs {
 };
 
 struct shunt_srbcrs_costs {
-  double start;      /* us */
-  double written;    /* us per byte of C */
-  double latency;    /* us for each stride of the warp that has most of them */
-  double pack_start; /* us */
-  double pack;       /* us for each window of 32 columns of a group */
+  double start;                       /* us */
+  double written;                     /* us per byte of C */
+  double latency;                     /* us for each stride of the warp that has most of them */
+  double pack_start;                  /* us */
+  double pack;                        /* us for each window of 32 columns of a group */
   struct shunt_strip_costs strips[2]; /* of 128 columns, of 64; a strip: 256 rows of B */
 };
 

@@ -23,8 +23,7 @@ static void set_value(struct shunt_csr *a, int64_t entry, int x)
 static void insert(struct shunt_csr *a, int64_t first, int64_t at, int64_t column, int x)
 {
   for (; at > first && index_at(a->columns, a->index_type, at - 1) > column; at--) {
-    set_index((void *)a->columns, a->index_type, at,
-              index_at(a->columns, a->index_type, at - 1));
+    set_index((void *)a->columns, a->index_type, at, index_at(a->columns, a->index_type, at - 1));
     set_value(a, at, value_of(a, at - 1));
   }
   set_index((void *)a->columns, a->index_type, at, column);

@@ -30,14 +30,15 @@ enum {
 
      gathered   groups 0; columns: of B that a warp gathers at a time, 32, 64 or 128; split: warps
                 (1 or 4) that share the strides of a group
-     strips     groups 32: of a block, to which B comes through shared memory, `columns` at a time, 64
-                or 128; split 1.  Needs compute capability 9.0; fast where vectors are spread.  */
+     strips     groups 32: of a block, to which B comes through shared memory, `columns` at a
+                time, 64 or 128; split 1.  Needs compute capability 9.0; fast where vectors are
+                spread.  */
 struct shunt_srbcrs_shape {
   int columns, split, groups;
 };
 
-/* Strips are of so many rows of B.  Strides whose rows are less than `held` apart find them in shared
-   memory, others gather them one by one, which is slow.  */
+/* Strips are of so many rows of B.  Strides whose rows are less than `held` apart find them in
+   shared memory, others gather them one by one, which is slow.  */
 enum {
   SHUNT_SRBCRS_STRIP = 256,
   SHUNT_SRBCRS_STRIP_GROUPS = 32,

@@ -26,9 +26,8 @@ static shunt_status launch_strips(const arguments<combined_store<T>> &k, const C
                            cudaFuncAttributeMaxDynamicSharedMemorySize,
                            Shape::kBytes) != cudaSuccess)
     return SHUNT_E_CUDA;
-  const dim3 grid(
-      static_cast<unsigned>(shunt_div_up(k.v.groups, Shape::kWarps * Shape::kGroups)),
-      static_cast<unsigned>(shunt_div_up(k.n, Shape::kTile)));
+  const dim3 grid(static_cast<unsigned>(shunt_div_up(k.v.groups, Shape::kWarps * Shape::kGroups)),
+                  static_cast<unsigned>(shunt_div_up(k.n, Shape::kTile)));
   kernel<<<grid, dim3(Shape::kThreads), Shape::kBytes, stream>>>(k, map);
   return cudaGetLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }

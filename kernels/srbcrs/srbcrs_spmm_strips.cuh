@@ -111,7 +111,8 @@ template <class Shape> struct stride_list {
     const int l = threadIdx.x % 32;
     return l / 16 * 16 + l % 8 / 2 * 4 + l / 8 % 2 * 2 + l % 2;
   }
-  template <class Store> __device__ __forceinline__ void load(const arguments<Store> &p, bool wanted)
+  template <class Store>
+  __device__ __forceinline__ void load(const arguments<Store> &p, bool wanted)
   {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     const uint32_t *columns = p.v.columns + uint64_t(stride) * kStride + slot();

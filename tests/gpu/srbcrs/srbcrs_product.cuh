@@ -32,8 +32,9 @@ struct Product {
   bool packed;
 
   Product(const Pattern &of, int height, int share, int64_t n, const Options &with, uint64_t seed)
-      : pattern(of), o(with), a(of, {height, share, 8, with.spread}, seed % 2 ? SHUNT_I64 : SHUNT_I32,
-                                (int)(seed / 2 % 2), with.values, seed),
+      : pattern(of), o(with),
+        a(of, {height, share, 8, with.spread}, seed % 2 ? SHUNT_I64 : SHUNT_I32,
+          (int)(seed / 2 % 2), with.values, seed),
         values(a.values), bl(dense_layout(with.b_layout, pattern.cols, n, 16)),
         cl(dense_layout(with.c_layout, pattern.rows, n, 4)), b((size_t)bl.size()),
         c((size_t)cl.size() * 4), workspace((size_t)(pattern.cols * (n + 16)) + 256),
@@ -106,10 +107,11 @@ struct Product {
   {
     const bool good = launch(shape) == SHUNT_OK && c.host == want;
     if (!good)
-      printf("# V = %d, %lld x %lld x %lld, B in layout %d, C in %d, %d columns by %d warps, strips "
-             "of %d groups\n",
-             a.layout.height, (long long)pattern.rows, (long long)pattern.cols, (long long)cl.cols,
-             o.b_layout, o.c_layout, shape.columns, shape.split, shape.groups);
+      printf(
+          "# V = %d, %lld x %lld x %lld, B in layout %d, C in %d, %d columns by %d warps, strips "
+          "of %d groups\n",
+          a.layout.height, (long long)pattern.rows, (long long)pattern.cols, (long long)cl.cols,
+          o.b_layout, o.c_layout, shape.columns, shape.split, shape.groups);
     return good;
   }
   bool right()

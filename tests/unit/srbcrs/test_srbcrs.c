@@ -306,9 +306,9 @@ static void test_irregular(void)
 static void test_declined(void)
 {
   struct owned o = random_matrix(16, 40, 0.3, 1, SHUNT_I32, 0);
-  static const struct shunt_srbcrs_layout bad[] = {{3, 1, 8, 0},  {16, 1, 8, 0}, {1, 1, 8, 0},
-                                                   {4, 0, 8, 0},  {4, 8, 8, 0},  {4, 1, 16, 0},
-                                                   {4, 1, 2, 0},  {4, 1, 4, 1}};
+  static const struct shunt_srbcrs_layout bad[] = {{3, 1, 8, 0}, {16, 1, 8, 0}, {1, 1, 8, 0},
+                                                   {4, 0, 8, 0}, {4, 8, 8, 0},  {4, 1, 16, 0},
+                                                   {4, 1, 2, 0}, {4, 1, 4, 1}};
   const struct shunt_srbcrs_layout layout = {4, 1, 8, 0};
   int refused = 1;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -107,10 +107,10 @@ static void test_proof(void)
     int64_t side, n;
     struct shunt_srbcrs_shape shape;
     bool inside;
-  } of[] = {{4096, 16, {32, 4, 0}, true},    {4096, 64, {64, 4, 0}, true},
-            {4096, 128, {64, 1, 0}, true},   {4096, 256, {64, 1, 0}, true},
-            {8192, 256, {64, 1, 0}, true},   {4096, 1024, {64, 1, 0}, false},
-            {6144, 256, {64, 1, 0}, false},  {4096, 257, {64, 1, 0}, false}};
+  } of[] = {{4096, 16, {32, 4, 0}, true},   {4096, 64, {64, 4, 0}, true},
+            {4096, 128, {64, 1, 0}, true},  {4096, 256, {64, 1, 0}, true},
+            {8192, 256, {64, 1, 0}, true},  {4096, 1024, {64, 1, 0}, false},
+            {6144, 256, {64, 1, 0}, false}, {4096, 257, {64, 1, 0}, false}};
   bool right = true, cheaper = true;
   for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
     struct world w;
@@ -153,9 +153,9 @@ static void test_strips(void)
     make(&w, of[i].side, of[i].density, 8, of[i].n);
     const struct shunt_srbcrs_shape s =
         shunt_choose_srbcrs_spmm_shape(&w.p.spmm, 8, &context.machine);
-    const bool as_wanted = of[i].columns ? s.groups == SHUNT_SRBCRS_STRIP_GROUPS &&
-                                               s.columns == of[i].columns
-                                         : s.groups == 0;
+    const bool as_wanted = of[i].columns
+                               ? s.groups == SHUNT_SRBCRS_STRIP_GROUPS && s.columns == of[i].columns
+                               : s.groups == 0;
     if (!as_wanted)
       printf("# %d x %d, %g stored: %d columns, %d groups\n", (int)of[i].side, (int)of[i].n,
              of[i].density, s.columns, s.groups);
