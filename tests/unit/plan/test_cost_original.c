@@ -125,8 +125,8 @@ static void test_layers_by_algorithm(void)
     }
 }
 
-/* Products with the transpose on an H100 (tests/bench/results/csr/transposed.json).  `csr` proves the
-   pattern of its copy and gathers the values anew.  */
+/* Products with the transpose on an H100 (tests/bench/results/csr/transposed.json).  `csr` proves
+   the pattern of its copy and gathers the values anew.  */
 static void test_transposed(void)
 {
   static const struct {
