@@ -17,6 +17,7 @@
 #   one wait                backend asks shunt_guard_wait_cycles how long blocks of a repair wait
 #   real names              functions, kernels and files that comments and pages name exist, also by
 #                           names such as csr_spmm_*.cu
+#   merged                  no file has the marks of a merge that was left half done
 #   short pages             those of tests/bench have at most 115 lines, RESULTS.md aside
 #   results with a reader   each file of tests/bench/results is named by a page or a test
 set -u
@@ -81,6 +82,9 @@ for path in sys.argv[1:]:
                 print("%s:%d" % (path, at))'
 }
 rule "no line has more than 100 columns" "$(long_lines)"
+
+# ---- merged --------------------------------------------------------------------------------------
+rule "no merge was left half done" "$(echo "$files" | xargs grep -nE '^(<<<<<<<|>>>>>>>) ')"
 
 # ---- one way -------------------------------------------------------------------------------------
 rule "kernels and conv include nothing of backend" \
