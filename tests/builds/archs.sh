@@ -1,7 +1,8 @@
 #!/bin/sh
-# archs.sh: what depends on the architecture compiles for compute capability 8.0, 10.0 and 12.0, down
-# to machine code, as only the assembler reads inline PTX.  There kernels of wgmma are left out, and
-# what stands in for them must be whole.  The rest is the same C++ everywhere.  A minute of a core.
+# archs.sh: what depends on the architecture compiles for compute capability 8.0, 10.0 and 12.0,
+# down to machine code, as only the assembler reads inline PTX.  There kernels of wgmma are left
+# out, and what stands in for them must be whole.  The rest is the same C++ everywhere.  A minute of
+# a core.
 . "${SHUNT_SRCDIR:-.}/tests/builds/build.sh"
 nvcc=${CUDA_INCLUDE:-/usr/local/cuda/include}/../bin/nvcc
 [ -x "$nvcc" ] || skip "nvcc is not installed"
