@@ -104,7 +104,7 @@ enum { PROVED_COLUMNS = 256 };
 bool shunt_choose_srbcrs_proved(const struct shunt_spmm *p, int height,
                                 const struct shunt_machine *m, struct shunt_srbcrs_shape *shape)
 {
-  shape->columns = p->b.cols > 32 ? 64 : 32;
+  *shape = (struct shunt_srbcrs_shape){.columns = p->b.cols > 32 ? 64 : 32};
   const int64_t units = shunt_div_up(p->a.rows, height) * shunt_div_up(p->b.cols, shape->columns);
   shape->split = units >= INT64_C(6) * m->device.multiprocessors ? 1 : 4;
   if (p->b.cols > PROVED_COLUMNS) return false;

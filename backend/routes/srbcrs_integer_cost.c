@@ -24,7 +24,7 @@ struct shunt_srbcrs_shape shunt_choose_srbcrs_shape(const struct shunt_srbcrs *v
 {
   const int64_t some = (bits_b == 16 ? 16 : 2) * (int64_t)d->multiprocessors;
   const int least = bits_b == 4 ? 64 : 32;
-  struct shunt_srbcrs_shape s = {widest_of(v, vectors, bits_b), 4};
+  struct shunt_srbcrs_shape s = {.columns = widest_of(v, vectors, bits_b), .split = 4};
   while (s.columns > least && (s.columns / 2 >= n || v->groups * shunt_div_up(n, s.columns) < some))
     s.columns /= 2;
   if (v->groups * shunt_div_up(n, s.columns) >= INT64_C(6) * d->multiprocessors) s.split = 1;

@@ -114,12 +114,13 @@ static void test_proof(void)
   bool right = true, cheaper = true;
   for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
     struct world w;
-    struct shunt_srbcrs_shape shape;
+    struct shunt_srbcrs_shape shape = {-1, -1, -1}; /* all of it is chosen */
     make(&w, of[i].side, 0.1, 8, of[i].n);
     const struct shunt_machine *m = &context.machine;
     const bool inside = shunt_choose_srbcrs_proved(&w.p.spmm, 8, m, &shape);
     right &= inside == of[i].inside;
     right &= shape.columns == of[i].shape.columns && shape.split == of[i].shape.split;
+    right &= shape.groups == of[i].shape.groups;
     enum shunt_reason reason;
     const double us = expected(&w, &reason), row = (double)w.f.longest_row;
     const enum shunt_proof_place place = inside ? SHUNT_PROOF_INSIDE : SHUNT_PROOF_BEHIND;
