@@ -31,8 +31,8 @@
 #              the table that they give; calibrate.txt, what that is worth
 #   gained     what shunt run --measure says was saved, and the difference of the runs' times
 #
-# Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or
-# count the device's memory have the device for themselves: tune, quiet, faults, host, short,
+# Programs run side by side, JOBS at a time (8; unit: all at once, but for two).  Those that measure
+# times or count the device's memory have the device for themselves: tune, quiet, faults, host, short,
 # solvers, bench, torture, ranks, large, dist, dist2, memory, calibrate, gained, and the first runs of
 # train and products of clients.
 #
@@ -145,11 +145,25 @@ tests_in() {
   done
 }
 
+# Two tests ask for a small budget, which all processes on a device share: one after the other.
+small_budget='^test_graphblas_gpu(_masked)?$'
+
+# shellcheck disable=SC2317 # started by its name
+in_turn() {
+  local test
+  for test in "$@"; do
+    [[ ! ${test##*/} =~ $small_budget ]] || plain "${test##*/}" 150 "$test"
+  done
+}
+
 unit() {
   local test tests
   # shellcheck disable=SC2086
   mapfile -t tests < <(tests_in ${UNIT:-})
-  for test in "${tests[@]}"; do start plain "${test##*/}" 150 "$test"; done
+  start in_turn "${tests[@]}"
+  for test in "${tests[@]}"; do
+    [[ ${test##*/} =~ $small_budget ]] || start plain "${test##*/}" 150 "$test"
+  done
   wait
 }
 
