@@ -3,7 +3,6 @@
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/graph_overlap.h"
-#include "backend/routes/costs.h"
 #include "kernels/common/alignment.h"
 #include "kernels/guard/fingerprint.h"
 #include "kernels/guard/guard.h"
@@ -41,25 +40,6 @@ struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_for
   l.product = l.copy + (spmm && f->direct_bytes ? shunt_align_up(f->direct_bytes(p), 256) : 0);
   l.total = l.product + shunt_align_up((size_t)m * (size_t)n * 4, 256);
   return l;
-}
-
-bool shunt_packed_is_large(size_t workspace, const struct shunt_context *context)
-{
-  return (double)workspace > (double)context->memory_bytes / 16;
-}
-
-double shunt_packed_expected_us(const struct shunt_call *c, double us, size_t copied)
-{
-  const struct shunt_machine *m = &c->context->machine;
-  if (copied) us += shunt_cost_copy(2 * (double)copied, m);
-  if (!shunt_packed_overwrites(&c->problem->spmm)) us += shunt_cost_combine(&c->problem->spmm, m);
-  return us;
-}
-
-bool shunt_packed_gains(const struct shunt_call *c, double us, double made)
-{
-  return us + made / SHUNT_GAINED_WITHIN <
-         shunt_cost_csr(&c->problem->spmm, c->profile, &c->context->machine);
 }
 
 size_t shunt_packed_copy_bytes(size_t copy_bytes)
