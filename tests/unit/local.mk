@@ -197,7 +197,8 @@ nodist_%C%_plan_test_context_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_frozen_LDADD =
 %C%_plan_test_math_SOURCES = %D%/plan/test_math.c $(OPTION_SOURCES) backend/cublas/cublaslt.c \
   backend/plan/fault.c backend/routes/cost_forms.c backend/routes/dense.c \
-  backend/routes/dense_cost.c backend/routes/no_routes.c backend/routes/packed_product.c
+  backend/routes/csr_cost.c backend/routes/dense_cost.c backend/routes/no_routes.c \
+  backend/routes/packed_cost.c backend/routes/packed_product.c
 nodist_%C%_plan_test_math_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_math_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_math_LDADD = libshunt-problem.la -lm
