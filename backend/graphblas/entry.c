@@ -22,65 +22,59 @@ GRB_TAKEN(DECLARE)
 
 /* ---- products ---------------------------------------------------------------------------- */
 
-static int call_original(const struct grb_call *x)
-{
-  const struct grb_library *l = x->library;
-  const GrB_Vector w = (GrB_Vector)x->c, mask = (GrB_Vector)x->mask, u = (GrB_Vector)x->b;
-  switch (x->kind) {
-  case GRB_CALL_MXV:
-    if (!l->original.GrB_mxv) return GRB_PANIC;
-    return l->original.GrB_mxv(w, mask, x->accum, x->semiring, x->a, u, x->descriptor);
-  case GRB_CALL_VXM:
-    if (!l->original.GrB_vxm) return GRB_PANIC;
-    return l->original.GrB_vxm(w, mask, x->accum, x->semiring, u, x->a, x->descriptor);
-  default:
-    if (!l->original.GrB_mxm) return GRB_PANIC;
-    return l->original.GrB_mxm(x->c, x->mask, x->accum, x->semiring, x->a, x->b, x->descriptor);
+/* Each function calls the original itself: switched off, it leaves by a jump, so that GraphBLAS
+   returns to the program.  CALL takes variables that have the names of a product's.  */
+#define CALL(name_, kind_, c_, b_)                                                                 \
+  {                                                                                                \
+    .name = name_, .kind = kind_, .library = l, .c = (GrB_Matrix)(c_), .mask = (GrB_Matrix)mask,   \
+    .accum = accum, .semiring = semiring, .a = a, .b = (GrB_Matrix)(b_), .descriptor = descriptor, \
+    .caller = caller                                                                               \
   }
-}
-
-static int run(const struct grb_call *x)
-{
-  struct grb_passed_on left;
-  if (!x->library) return GRB_PANIC;
-  if (shunt_disabled()) return call_original(x);
-  if (grb_product_run(x, &left)) return GRB_SUCCESS;
-  const int info = call_original(x);
-  grb_product_passed_on(&left);
-  return info;
-}
-
-/* Inside an exported function, whose other arguments have the names of a product's. */
-#define RUN(name_, kind_, c_, b_)                                                                  \
-  run(&(const struct grb_call){.name = name_,                                                      \
-                               .kind = kind_,                                                      \
-                               .library = grb_library_for(__builtin_return_address(0)),            \
-                               .c = (GrB_Matrix)(c_),                                              \
-                               .mask = (GrB_Matrix)mask,                                           \
-                               .accum = accum,                                                     \
-                               .semiring = semiring,                                               \
-                               .a = a,                                                             \
-                               .b = (GrB_Matrix)(b_),                                              \
-                               .descriptor = descriptor,                                           \
-                               .caller = __builtin_return_address(0)})
 
 GRB_EXPORT int GrB_mxm(GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Semiring semiring,
                        GrB_Matrix a, GrB_Matrix b, GrB_Descriptor descriptor)
 {
-  return RUN("GrB_mxm", GRB_CALL_MXM, c, b);
+  void *caller = __builtin_return_address(0);
+  struct grb_library *l = grb_library_for(caller);
+  if (!l || !l->original.GrB_mxm) return GRB_PANIC;
+  if (shunt_disabled()) return l->original.GrB_mxm(c, mask, accum, semiring, a, b, descriptor);
+  const struct grb_call call = CALL("GrB_mxm", GRB_CALL_MXM, c, b);
+  struct grb_passed_on left;
+  if (grb_product_run(&call, &left)) return GRB_SUCCESS;
+  const int info = l->original.GrB_mxm(c, mask, accum, semiring, a, b, descriptor);
+  grb_product_passed_on(&left);
+  return info;
 }
 
 GRB_EXPORT int GrB_mxv(GrB_Vector w, GrB_Vector mask, GrB_BinaryOp accum, GrB_Semiring semiring,
                        GrB_Matrix a, GrB_Vector u, GrB_Descriptor descriptor)
 {
-  return RUN("GrB_mxv", GRB_CALL_MXV, w, u);
+  void *caller = __builtin_return_address(0);
+  struct grb_library *l = grb_library_for(caller);
+  if (!l || !l->original.GrB_mxv) return GRB_PANIC;
+  if (shunt_disabled()) return l->original.GrB_mxv(w, mask, accum, semiring, a, u, descriptor);
+  const struct grb_call call = CALL("GrB_mxv", GRB_CALL_MXV, w, u);
+  struct grb_passed_on left;
+  if (grb_product_run(&call, &left)) return GRB_SUCCESS;
+  const int info = l->original.GrB_mxv(w, mask, accum, semiring, a, u, descriptor);
+  grb_product_passed_on(&left);
+  return info;
 }
 
 /* w' = u' A is w = A' u. */
 GRB_EXPORT int GrB_vxm(GrB_Vector w, GrB_Vector mask, GrB_BinaryOp accum, GrB_Semiring semiring,
                        GrB_Vector u, GrB_Matrix a, GrB_Descriptor descriptor)
 {
-  return RUN("GrB_vxm", GRB_CALL_VXM, w, u);
+  void *caller = __builtin_return_address(0);
+  struct grb_library *l = grb_library_for(caller);
+  if (!l || !l->original.GrB_vxm) return GRB_PANIC;
+  if (shunt_disabled()) return l->original.GrB_vxm(w, mask, accum, semiring, u, a, descriptor);
+  const struct grb_call call = CALL("GrB_vxm", GRB_CALL_VXM, w, u);
+  struct grb_passed_on left;
+  if (grb_product_run(&call, &left)) return GRB_SUCCESS;
+  const int info = l->original.GrB_vxm(w, mask, accum, semiring, u, a, descriptor);
+  grb_product_passed_on(&left);
+  return info;
 }
 
 #ifndef GRB_STATIC
