@@ -39,6 +39,7 @@
 #include <cuda.h>
 
 #include "kernels/common/early_launch.cuh"
+#include "kernels/common/ring_strip.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/stream_load.cuh"
 #include "kernels/ptx/tma.cuh"
@@ -67,29 +68,10 @@ struct strips_shape {
 using strips_128 = strips_shape<128, 2, 2, SHUNT_SRBCRS_STRIP, 7, 5, 1>;
 using strips_64 = strips_shape<64, 2, 2, SHUNT_SRBCRS_STRIP, 14, 8, 2>;
 
-// A strip's number, its place in the ring, and the parity of the ring's round.
-template <class Shape> struct ring_place {
-  int strip = 0, slot = 0;
-  uint32_t parity = 0;
-
-  __device__ __forceinline__ void advance()
-  {
-    strip++;
-    if (++slot == Shape::kRing) slot = 0, parity ^= 1;
-  }
-  __device__ __forceinline__ ring_place ahead() const
-  {
-    ring_place to = *this;
-    to.strip += Shape::kAhead, to.slot += Shape::kAhead;
-    if (to.slot >= Shape::kRing) to.slot -= Shape::kRing, to.parity ^= 1;
-    return to;
-  }
-};
-
 // One thread: starts the copy of the strip at `at`, if there is one, when its place is empty.
 template <class Shape>
 __device__ __forceinline__ void fetch_strip(int strips, const CUtensorMap &map, uint32_t base,
-                                            const ring_place<Shape> &at)
+                                            const ring_strip<Shape> &at)
 {
   if (at.strip >= strips) return;
   ptx::mbarrier_wait(base + Shape::kEmpty + 8 * at.slot, at.parity ^ 1);
@@ -279,7 +261,7 @@ __device__ __forceinline__ void follow_strips(const arguments<Store> &p, const C
                                               int strips, uint32_t base, strip_warp<Shape> &w)
 {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  ring_place<Shape> at;
+  ring_strip<Shape> at;
   int release = Shape::kRing - (Shape::kWindow - 1); // the place of strip at.strip - kWindow + 1
   uint32_t wrapped = 0;
 #pragma unroll 1
@@ -319,7 +301,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
       ptx::mbarrier_init(w.ring + Shape::kEmpty + 8 * i, Shape::kWarps);
     }
     ptx::mbarrier_init_fence();
-    for (ring_place<Shape> at; at.strip < Shape::kAhead; at.advance())
+    for (ring_strip<Shape> at; at.strip < Shape::kAhead; at.advance())
       fetch_strip<Shape>(strips, map, w.ring, at);
   }
 #pragma unroll

@@ -36,6 +36,7 @@
 #include <cuda.h>
 
 #include "kernels/common/early_launch.cuh"
+#include "kernels/common/ring_strip.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/stream_load.cuh"
@@ -66,29 +67,10 @@ template <int Tile_, int Groups_, int Ring_, int Size = 2> struct strips_shape {
 using strips_256x128 = strips_shape<128, 2, 7>;
 using strips_256x64 = strips_shape<64, 2, 14>;
 
-// A strip's number, its place in the ring, and the parity of the ring's round.
-template <class Shape> struct ring_place {
-  int strip = 0, slot = 0;
-  uint32_t parity = 0;
-
-  __device__ __forceinline__ void advance()
-  {
-    strip++;
-    if (++slot == Shape::kRing) slot = 0, parity ^= 1;
-  }
-  __device__ __forceinline__ ring_place ahead() const
-  {
-    ring_place to = *this;
-    to.strip += Shape::kAhead, to.slot += Shape::kAhead;
-    if (to.slot >= Shape::kRing) to.slot -= Shape::kRing, to.parity ^= 1;
-    return to;
-  }
-};
-
 // One thread: starts the copy of the strip at `at`, if there is one, when its place is empty.
 template <class Shape>
 __device__ __forceinline__ void fetch_strip(const arguments &p, const CUtensorMap &map,
-                                            uint32_t base, const ring_place<Shape> &at)
+                                            uint32_t base, const ring_strip<Shape> &at)
 {
   if (at.strip >= p.strips) return;
   ptx::mbarrier_wait(base + Shape::kEmpty + 8 * at.slot, at.parity ^ 1);
@@ -231,7 +213,7 @@ __device__ __forceinline__ void follow_strips(const arguments &p, const CUtensor
 #pragma unroll
   for (int i = 0; i < kGroups; i++) k[i].start(p, l, group0 + i);
 
-  ring_place<Shape> at;
+  ring_strip<Shape> at;
   int release = Shape::kRing - (SHUNT_VECTOR_STRIPS - 1); // the place of strip at.strip - 3
   uint32_t wrapped = 0;
 #pragma unroll 1
@@ -290,7 +272,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
       ptx::mbarrier_init(base + Shape::kEmpty + 8 * i, Shape::kWarps);
     }
     ptx::mbarrier_init_fence();
-    for (ring_place<Shape> at; at.strip < Shape::kAhead; at.advance())
+    for (ring_strip<Shape> at; at.strip < Shape::kAhead; at.advance())
       fetch_strip<Shape>(p, map, base, at);
   }
   __syncthreads();
