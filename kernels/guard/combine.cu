@@ -2,9 +2,9 @@
 //
 //   W   m x n, f32, row-major         C   m x n, f16, bf16 or f32, either order
 //
-// For products with a packed copy where C's old content counts: they went to W.  W is read in tiles of 32 x 32 along its rows; a column-major C is read and written
-// along its columns, the tile turning around in shared memory between.  C is rounded
-// once and, where beta is 0, not read.
+// For products with a packed copy where C's old content counts: they went to W.  W is read in tiles
+// of 32 x 32 along its rows; a column-major C is read and written along its columns, the tile
+// turning around in shared memory between.  C is rounded once and, where beta is 0, not read.
 //
 // Roofline: 4 bytes of W, C read and C written, at copy bandwidth.
 #include <cuda_runtime.h>
