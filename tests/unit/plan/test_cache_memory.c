@@ -162,6 +162,82 @@ static void test_memory(void)
   close_cache();
 }
 
+enum { MIB = 1 << 20, TWELVE_MIB = 12 * MIB - 256 }; /* with a header */
+
+/* So many matrices ask in turn for copies of 12 MiB, two of which fit in a piece of the pool. */
+static int ask_for_copies(int matrices, int rounds)
+{
+  struct shunt_lookup l;
+  int made = 0;
+  for (int round = 0; round < rounds; round++)
+    for (int i = 0; i < matrices; i++) {
+      const struct shunt_key k = key_of(i);
+      if (!call_of(&k, formats, 10, &l) && l.pack_wise)
+        made += pack_of(&k, formats, TWELVE_MIB, 10) == SHUNT_OK;
+      if (shunt_cache_wants_relief(cache)) shunt_cache_relieve(cache);
+    }
+  return made;
+}
+
+/* The pool takes no more of the device than copies may have. */
+static void test_pieces(void)
+{
+  open_cache(96 * MIB);
+  const int made = ask_for_copies(8, 4);
+  check(made == 6 && pool_reserved() == 96 * MIB,
+        "of 8 copies of 12 MiB 6 are in 96 MiB of the device (%d; %zu bytes)", made,
+        pool_reserved());
+  ask_for_copies(8, 300);
+  check(pieces_taken == 4, "one that did not fit is not tried again (%d pieces)", pieces_taken);
+  const struct shunt_key small = key_of(20);
+  check(pack_of(&small, formats, MIB, 10) == SHUNT_OK && pool_reserved() == 96 * MIB,
+        "one that fits into what is left has it");
+  const struct shunt_key worthy = key_of(21);
+  check(pack_of(&worthy, formats, TWELVE_MIB, 1e6) == SHUNT_OK && pool_reserved() == 96 * MIB,
+        "one that saves much takes the place of another");
+  close_cache();
+}
+
+/* What is left is in few pieces, too. */
+static void test_spread(void)
+{
+  check(shunt_cache_make(&cache, NULL, 32 * MIB, 192 * MIB) == SHUNT_OK, "a cache with two limits");
+  allocated = 0;
+  empty_pool();
+  check(ask_for_copies(12, 3) == 12, "copies in six pieces");
+  available = (size_t)1 << 38; /* a quarter of the device */
+  int rounds = 0;
+  do shunt_cache_relieve(cache);
+  while (shunt_cache_wants_relief(cache) && ++rounds < 20);
+  check(pool_reserved() <= 32 * MIB && rounds < 20,
+        "where there may be one, the others are given back (%zu bytes, %d rounds)", pool_reserved(),
+        rounds);
+  ask_for_copies(12, 200);
+  check(allocated == 2 && pool_reserved() == 32 * MIB, "and it fills up again (%d)", allocated);
+  available = (size_t)1 << 40;
+  close_cache();
+}
+
+/* Other processes hear of whole pieces, but of the first one only what is in it. */
+static void test_told(void)
+{
+  static const unsigned char uuid[16] = {7};
+  char folder[] = "/tmp/shunt-cache-XXXXXX";
+  struct shunt_budget *shared = mkdtemp(folder) ? shunt_budget_open(folder, uuid) : NULL;
+  struct shunt_budget *other = shunt_budget_open(folder, uuid);
+  check(shared && other, "a budget for two");
+  open_cache(64 * MIB);
+  shunt_cache_share(cache, shared);
+  ask_for_copies(1, 3);
+  check(shunt_budget_others(other) == 12 * MIB, "one copy: its bytes");
+  ask_for_copies(3, 3);
+  check(shunt_budget_others(other) == 64 * MIB, "three copies: both pieces");
+  close_cache();
+  shunt_budget_close(shared);
+  shunt_budget_close(other);
+  rmdir(folder);
+}
+
 /* Another process keeps so much, and wants more when it is told, until it is ended.  -1: it could
    not begin. */
 static pid_t keep_elsewhere(const char *folder, int64_t bytes, int64_t budget, int ends[2])
@@ -232,6 +308,9 @@ int main(void)
 {
   test_room();
   test_shared();
+  test_pieces();
+  test_spread();
+  test_told();
   test_turns();
   test_way();
   test_relief();
