@@ -163,9 +163,7 @@ check_PROGRAMS += \
 %C%_cusparse_test_strides_LDADD = -lpthread
 CACHE_TEST_SOURCES = backend/plan/cache.c backend/plan/cache_arrays.c \
   backend/plan/cache_profile.c backend/plan/fault.c backend/plan/frozen.c backend/plan/packed.c \
-  backend/plan/packed_pool.c \
-  backend/plan/packed_uses.c \
-  backend/plan/memory/budget.c
+  backend/plan/packed_uses.c backend/plan/memory/budget.c backend/plan/memory/packed_pool.c
 %C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c $(CACHE_TEST_SOURCES)
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
