@@ -231,8 +231,8 @@ static struct allowance allowance(const struct shunt_cache *c, size_t need)
 static int64_t rest_beside(const struct shunt_cache *c, int64_t bytes, int64_t mine)
 {
   const int64_t pieces = (bytes + CACHE_PIECE - 1) / CACHE_PIECE;
-  const bool full = c->outgrown > 0 && bytes >= c->outgrown &&
-                    cache_reserved(c) + pieces * CACHE_PIECE > mine;
+  const bool full =
+      c->outgrown > 0 && bytes >= c->outgrown && cache_reserved(c) + pieces * CACHE_PIECE > mine;
   return (full && c->bytes < mine ? c->bytes : mine) - bytes;
 }
 

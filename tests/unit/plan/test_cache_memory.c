@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "backend/plan/memory/budget.h"
+#include "tests/splitmix64.h"
 #include "tests/unit/clock.h"
 #include "tests/unit/plan/cache_calls.h"
 
@@ -218,6 +219,38 @@ static void test_spread(void)
   close_cache();
 }
 
+/* Copies of all sizes come and go, while the device is late and other programs take memory. */
+static void test_storm(void)
+{
+  enum { MATRICES = 24, CALLS = 20000 };
+  struct shunt_lookup l;
+  uint64_t seed = 1;
+  int64_t over = 0;
+  check(shunt_cache_make(&cache, NULL, 64 * MIB, 160 * MIB) == SHUNT_OK, "a cache with two limits");
+  allocated = 0;
+  empty_pool();
+  for (int i = 0; i < CALLS; i++) {
+    const uint64_t random = splitmix64(&seed);
+    const struct shunt_key k = key_of((int)(random % MATRICES));
+    const size_t bytes = (size_t)(1 + random % MATRICES) * MIB;
+    busy = random >> 32 & 1;
+    available = (size_t)1 << (random >> 40 & 1023 ? 40 : 38);
+    if (!call_of(&k, formats, 10, &l) && l.pack_wise) pack_of(&k, formats, bytes, 10);
+    if (shunt_cache_wants_relief(cache)) shunt_cache_relieve(cache);
+    over += pool_reserved() > 192 * MIB;
+  }
+  check(over == 0, "the pool has no more than one piece too many at any time (%lld)",
+        (long long)over);
+  busy = false;
+  int rounds = 0;
+  do shunt_cache_relieve(cache);
+  while (shunt_cache_wants_relief(cache) && ++rounds < 20);
+  check(pool_reserved() <= 160 * MIB && allocated > 0, "nor than it may, once the device is there");
+  check(pieces_taken < CALLS / 20, "pieces are taken %d times", pieces_taken);
+  available = (size_t)1 << 40;
+  close_cache();
+}
+
 /* Other processes hear of whole pieces, but of the first one only what is in it. */
 static void test_told(void)
 {
@@ -310,6 +343,7 @@ int main(void)
   test_shared();
   test_pieces();
   test_spread();
+  test_storm();
   test_told();
   test_turns();
   test_way();

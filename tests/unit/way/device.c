@@ -156,8 +156,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t of, enum cudaMemPoolAttr which
 {
   const hold_t hold = device_lock();
   uint64_t reserved = pool.freed + pool.spare;
-  for (int i = 0; i < piece_count; i++)
-    reserved += pieces[i].kind == POOLED ? pieces[i].bytes : 0;
+  for (int i = 0; i < piece_count; i++) reserved += pieces[i].kind == POOLED ? pieces[i].bytes : 0;
   device_unlock(hold);
   (void)of, (void)which;
   return *(uint64_t *)value = reserved, cudaSuccess;

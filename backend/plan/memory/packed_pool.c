@@ -1,12 +1,14 @@
 /* packed_pool.c: what the pool of copies takes of the device.
 
-   The driver's pools take memory in pieces of 32 MiB, and give one back once all of it is free.  So
-   copies take more of the device than their bytes:
+   The driver's pools take memory in pieces of 32 MiB, whatever is asked for and however small the
+   pool may be, and give one back once all of it is free (measured on an H100).  So copies take more
+   of the device than their bytes:
 
      piece                    piece                    piece
      | copy | copy |  (free)  |  (free)  | copy |      | copy | copy | copy | |
 
-   The first piece counts by what is in it, as a budget may be smaller; more of them count whole.  */
+   The first piece counts by what is in it, as a budget may be smaller; more of them count
+   whole.  */
 #include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/memory/budget.h"
