@@ -1,15 +1,15 @@
 // srbcrs_spmm_strips_proved.cuh: spmm_strips, and in the same launch the proof that the packed copy
 // still stands for A (kernels/guard/proof_inside.cuh).
 //
-//   warps  0 .. 15   multiply and store      112 registers a thread
-//         16 .. 19   hash, agree              64
+//   warps  0 .. 15   multiply and store
+//         16 .. 19   hash, agree
 //
 // A block has one part of C, so there is one round of them: the ring is not opened twice.  What the
 // strips leave of a multiprocessor is issue slots and the way from L2: shared memory is what binds
-// them.  The warps that multiply give 16 of their 128 registers for it.
+// them.  A thread has 96 registers, where spmm_strips has 128; some of what a stride needs is in
+// local memory.  (setmaxnreg could move a few from those who hash: 104 and 64, all there are.)
 #pragma once
 #include "kernels/guard/proof_inside.cuh"
-#include "kernels/ptx/registers.cuh"
 #include "kernels/srbcrs/srbcrs_spmm_strips.cuh"
 
 namespace shunt
@@ -19,7 +19,6 @@ namespace srbcrs
 
 constexpr int kStripsBarrier = 1; // of the warps that multiply
 using strips_team = guard::team<16, 4, kStripsBarrier + 1>;
-constexpr int kStripsMultiplying = 112, kStripsHashing = 64; // registers of a thread
 
 // The ring, and behind it what the warps tell each other.
 template <class Shape> constexpr int strips_proof_at = (Shape::kBytes + 15) / 16 * 16;
@@ -44,6 +43,7 @@ __global__ void __launch_bounds__(strips_team::kThreads, 1)
                        const __grid_constant__ guard::proof_in<T> f)
 {
   static_assert(Shape::kWarps == strips_team::kWarps, "the first warps multiply");
+#if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(1024) unsigned char shared[];
   using state = guard::proof_state<strips_team>;
   state &b = *reinterpret_cast<state *>(shared + strips_proof_at<Shape>);
@@ -51,12 +51,10 @@ __global__ void __launch_bounds__(strips_team::kThreads, 1)
   // The same for all lanes, as the compiler knows.
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
   if (warp >= strips_team::kWarps) {
-    ptx::give_registers<kStripsHashing>();
     guard::prove(f, b);
     guard::is_to_repair(b, false);
     return;
   }
-  ptx::take_registers<kStripsMultiplying>();
   const int down = static_cast<int>(blockIdx.x) % k.down, across = blockIdx.x / k.down;
   const strips_place at = {static_cast<int64_t>(down) * kGroupsOfBlock, across * Shape::kTile};
   multiply_strips<combined_store<T>, Shape>(
@@ -70,6 +68,7 @@ __global__ void __launch_bounds__(strips_team::kThreads, 1)
                                    kGroupsOfBlock * k.p.v.height, Shape::kTile / 32};
     guard::repair_rectangle<int8_t, T>(f.a, part, warp, Shape::kWarps);
   });
+#endif
 }
 
 } // namespace srbcrs

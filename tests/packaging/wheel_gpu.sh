@@ -68,9 +68,10 @@ check "... takes its calls" taken 20 module.json
 check "shunt run -- python -c" "$bin/shunt" run --json code.json -- "$bin/python" -c \
   "$(cat product.py)"
 check "... takes its calls" taken 20 code.json
-check "--routes, --require" "$bin/shunt" run --routes vector --require vector -- "$bin/python" product.py
-check "the clients of PyTorch, with every route that they take" "$bin/shunt" run --json client.json \
-  -- "$bin/python" "$here/../clients/torch_client.py" --strict
+check "--routes, --require" "$bin/shunt" run --routes vector --require vector -- \
+  "$bin/python" product.py
+check "a client of PyTorch, as strict as under Shunt" "$bin/shunt" run --json client.json -- \
+  "$bin/python" "$here/../clients/torch_client.py" --strict
 check "... takes its calls" taken 60 client.json
 check "shunt doctor" "$bin/shunt" doctor -- "$bin/python" product.py
 if [ -n "${OUT:-}" ]; then cp page.html run.json "$OUT"; fi

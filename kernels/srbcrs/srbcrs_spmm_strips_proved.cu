@@ -1,7 +1,4 @@
-// srbcrs_spmm_strips_proved_wgmma.cu: launch of srbcrs_spmm_strips_proved.cuh, strips with the
-// proof inside.  It is code for compute capability 9.0 alone, as wgmma is: for setmaxnreg.
-#include "kernels/srbcrs/srbcrs_spmm_combined.cuh"
-#if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
+// srbcrs_spmm_strips_proved.cu: launch of strips with the proof inside.
 #include "kernels/common/divide.h"
 #include "kernels/common/tensor_map.h"
 #include "kernels/guard/proof_inside_launch.cuh"
@@ -20,7 +17,7 @@ static int64_t blocks_down(const struct shunt_spmm *p, int height)
 double strips_proved_rounds(const struct shunt_spmm *p, int height,
                             const struct shunt_srbcrs_shape *shape, const struct shunt_device *d)
 {
-  if (!shunt_srbcrs_spmm_strips_fit(shape, d) || d->compute_capability != 90) return 0;
+  if (!shunt_srbcrs_spmm_strips_fit(shape, d)) return 0;
   if (d->shared_per_block < kStripsProvedBytes) return 0;
   const int64_t blocks = blocks_down(p, height) * shunt_div_up(p->b.cols, shape->columns);
   return blocks <= d->multiprocessors ? static_cast<double>(blocks) / d->multiprocessors : 0;
@@ -66,27 +63,3 @@ shunt_status run_strips_proved(const struct shunt_spmm *p, const struct shunt_sr
 
 } // namespace srbcrs
 } // namespace shunt
-
-#else
-
-namespace shunt
-{
-namespace srbcrs
-{
-
-double strips_proved_rounds(const struct shunt_spmm *, int, const struct shunt_srbcrs_shape *,
-                            const struct shunt_device *)
-{
-  return 0;
-}
-shunt_status run_strips_proved(const struct shunt_spmm *, const struct shunt_srbcrs *,
-                               const struct shunt_srbcrs_shape *, const struct shunt_dense *,
-                               const struct shunt_guard *, const struct shunt_device *,
-                               cudaStream_t)
-{
-  return SHUNT_E_UNSUPPORTED;
-}
-
-} // namespace srbcrs
-} // namespace shunt
-#endif
