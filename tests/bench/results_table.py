@@ -327,6 +327,26 @@ def solvers():
                   "with Shunt, ms", "times as fast"), rows)
 
 
+def ranks():
+    """Products a second and memory of one process and of eight, by name of the run."""
+    named = {"plain": "without Shunt", "default": "Shunt", "mb-256": "Shunt, 256 MB",
+             "mb-64": "Shunt, 64 MB", "mb-0": "Shunt, no copies", "plain-ahead-8": "without, 512",
+             "default-ahead-8": "Shunt, 512"}
+    runs = {}
+    for line in lines("scale/ranks.txt"):
+        name, *words = line.split()
+        if name in named:
+            values = dict(word.split("=") for word in words)
+            runs.setdefault(name, {})[values.get("processes", "rate")] = values
+    rows = []
+    for name, label in named.items():
+        one, all_ = (float(runs[name][n]["products_a_second"]) for n in "18")
+        rows.append((label, "%d" % one, "%d" % all_, "%.2f" % (all_ / one),
+                     runs[name]["1"]["used_mb"]))
+    return table(("", "products a second: one process", "eight", "eight of one", "MB, one process"),
+                 rows)
+
+
 def host():
     """Calls are named by their routes; the file may have the routes' earlier names."""
     today = {"rows": "csr", "groups": "bundle", "tile24": "sparse24", "merged": "tile"}
@@ -481,6 +501,7 @@ TABLES = {
     "integers sddmm": lambda: integer_table("sddmm", "K", ("f16", "16", "8", "4")),
     "bsr": bsr, "tile": tile,
     "sddmm": sddmm, "sddmm scattered": sddmm_scattered, "solvers": solvers, "host": host,
+    "ranks": ranks,
     "short programs": short_programs, "attention": attention, "graphblas": graphblas,
     "graphblas host": graphblas_host, "graphs": graphs,
 }

@@ -21,7 +21,7 @@
 #   changes    stale in rounds of other seeds, until CHANGES (1,000,000) results are checked
 #   train      PyTorch trains sparse models for TRAIN_STEPS (1,000): losses without Shunt and with
 #              it, the same bits in five runs with SHUNT_DETERMINISTIC=1, and what that costs
-#   ranks      RANKS (8) processes that share the device: rate, memory kept, memory left
+#   ranks      RANKS (8) processes that share the device: rate, memory kept by budget, memory left
 #   large      more than 2^31 entries, more than 2^31 elements of C, 10^8 rows, changed in place
 #   dist       a GCN and a solver in two ranks on the device, against one rank and float64
 #   dist2      the same on two devices by NCCL, in one rank and in two, without Shunt and with it, also
