@@ -148,8 +148,9 @@ struct stride_operands {
 
 // What ldmatrix would give of two columns, those at b; column: of the row that the lane names.  Not
 // in line: it would take registers from those who need it not.
-static __device__ __noinline__ uint4 gather_apart(const uint8_t *b, int64_t row_bytes,
-                                                  uint32_t column, bool inside)
+[[maybe_unused]] static __device__ __noinline__ uint4 gather_apart(const uint8_t *b,
+                                                                   int64_t row_bytes,
+                                                                   uint32_t column, bool inside)
 {
   uint32_t r[4];
 #pragma unroll
