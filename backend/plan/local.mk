@@ -7,10 +7,11 @@ HOST_PLAN_SOURCES = $(OPTION_SOURCES) %D%/fault.c %D%/frozen.c %D%/log.c \
   backend/log/log_caller.c backend/log/log_measure.c backend/log/log_process.c \
   backend/log/log_python.c backend/log/log_report.c backend/log/log_timeline.c \
   backend/log/log_upkeep.c
-PLAN_SOURCES = $(HOST_PLAN_SOURCES) \
+GPU_PLAN_SOURCES = \
   %D%/cache.c %D%/cache_arrays.c %D%/cache_profile.c %D%/choice.c %D%/context.c \
   %D%/memory/device_memory.c %D%/graph_overlap.c %D%/packed.c %D%/packed_uses.c \
   %D%/planner.c %D%/product.c \
   %D%/promise.c %D%/memory/workspace_limit.c \
-  %D%/memory/budget.c %D%/tune.c \
+  %D%/memory/budget.c %D%/memory/packed_pool.c %D%/tune.c \
   %D%/tune_machine.c %D%/tuner.c
+PLAN_SOURCES = $(HOST_PLAN_SOURCES) $(GPU_PLAN_SOURCES)

@@ -1,7 +1,12 @@
 # backend/tool: the shunt command.
 bin_PROGRAMS = shunt
+REPORT_SOURCES = %D%/run_report.c %D%/report/report_calls.c %D%/report/report_figures.c \
+  %D%/report/report_json.c %D%/report/report_merge.c %D%/report/report_page.c \
+  %D%/report/report_pieces.c %D%/report/report_ranks.c %D%/report/report_read.c \
+  %D%/report/report_style.c %D%/report/report_sums.c %D%/report/report_timeline.c \
+  %D%/report/report_upkeep.c %D%/report/report_words.c
 shunt_SOURCES = \
-  %D%/demo.c %D%/launch.c %D%/main.c %D%/model.c %D%/model_print.c %D%/run.c %D%/run_report.c \
+  %D%/demo.c %D%/launch.c %D%/main.c %D%/model.c %D%/model_print.c %D%/run.c \
   %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_options.c %D%/tool_patterns.c \
   %D%/tool_progress.c %D%/tool_random.c %D%/tool_text.c \
   %D%/bench/ablation.c %D%/bench/bench.c %D%/bench/blocks.c %D%/bench/case.c \
@@ -20,12 +25,7 @@ shunt_SOURCES = \
   %D%/inspect/inspect.c %D%/inspect/inspect_canvas.c %D%/inspect/inspect_kinds.c \
   %D%/inspect/inspect_layout.c %D%/inspect/inspect_order.c %D%/inspect/inspect_picture.c \
   %D%/inspect/inspect_png.c %D%/inspect/inspect_print.c %D%/inspect/inspect_words.c \
-  %D%/report/report_calls.c %D%/report/report_figures.c %D%/report/report_folder.c \
-  %D%/report/report_json.c %D%/report/report_merge.c \
-  %D%/report/report_page.c %D%/report/report_pieces.c %D%/report/report_ranks.c \
-  %D%/report/report_read.c \
-  %D%/report/report_style.c %D%/report/report_sums.c %D%/report/report_timeline.c \
-  %D%/report/report_upkeep.c %D%/report/report_words.c \
+  %D%/report/report_folder.c $(REPORT_SOURCES) \
   %D%/support/support.c
 if HAVE_CUDA
 noinst_LTLIBRARIES += libshunt-bench.la

@@ -12,66 +12,48 @@ check_PROGRAMS += %D%/fuzz_options %D%/fuzz_tune
 FUZZED += options tune
 endif
 
-%C%_fuzz_costs_SOURCES = %D%/replay.c %D%/fuzz_costs.c $(COST_TABLE_SOURCES) \
-  $(USER_FILE_SOURCES)
-%C%_fuzz_costs_CFLAGS = $(AM_CFLAGS)
-%C%_fuzz_costs_LDADD = -lm
-%C%_fuzz_integers_SOURCES = %D%/replay.c %D%/fuzz_integers.c backend/native/no_cuda.c
-%C%_fuzz_integers_CFLAGS = $(AM_CFLAGS)
+%C%_fuzz_costs_SOURCES = %D%/replay.c %D%/fuzz_costs.c
+%C%_fuzz_costs_LDADD = $(TESTED) -lm
+%C%_fuzz_integers_SOURCES = %D%/replay.c %D%/fuzz_integers.c
 %C%_fuzz_integers_LDADD = $(NATIVE_TEST_LIBS)
-%C%_fuzz_native_SOURCES = %D%/replay.c %D%/fuzz_native.c backend/native/no_cuda.c
-%C%_fuzz_native_CFLAGS = $(AM_CFLAGS)
+%C%_fuzz_native_SOURCES = %D%/replay.c %D%/fuzz_native.c
 %C%_fuzz_native_LDADD = $(NATIVE_TEST_LIBS)
 %C%_fuzz_problem_SOURCES = %D%/replay.c %D%/fuzz_problem.c
-%C%_fuzz_problem_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_problem_LDADD = libshunt-problem.la -lm
 %C%_fuzz_readers_SOURCES = %D%/replay.c %D%/fuzz_readers.c
-%C%_fuzz_readers_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_readers_LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
-%C%_fuzz_report_SOURCES = %D%/replay.c %D%/fuzz_report.c %D%/fuzz_file.c \
-  backend/tool/report/report_calls.c backend/tool/report/report_figures.c \
-  backend/tool/report/report_json.c backend/tool/report/report_page.c \
-  backend/tool/report/report_pieces.c backend/tool/report/report_sums.c \
-  backend/tool/report/report_upkeep.c backend/tool/report/report_merge.c \
-  backend/tool/report/report_ranks.c backend/tool/report/report_read.c \
-  backend/tool/report/report_style.c \
-  backend/tool/report/report_timeline.c backend/tool/report/report_words.c \
-  backend/tool/run_report.c backend/tool/tool_text.c
-%C%_fuzz_report_CFLAGS = $(AM_CFLAGS)
-%C%_fuzz_report_LDADD = libshunt-problem.la -lm
-%C%_fuzz_options_SOURCES = %D%/replay.c %D%/fuzz_options.c $(OPTION_SOURCES) \
-  backend/plan/fault.c
-%C%_fuzz_options_CFLAGS = $(AM_CFLAGS)
-%C%_fuzz_options_LDADD = -lpthread
-%C%_fuzz_tune_SOURCES = %D%/replay.c %D%/fuzz_tune.c %D%/fuzz_file.c $(USER_FILE_SOURCES)
-%C%_fuzz_tune_CFLAGS = $(AM_CFLAGS)
-%C%_fuzz_tune_LDADD = libshunt-problem.la -lm -lpthread
-%C%_fuzz_timings_SOURCES = %D%/replay.c %D%/fuzz_timings.c %D%/fuzz_file.c \
-  backend/tool/calibrate/fit.c backend/tool/calibrate/least_squares.c \
-  backend/tool/calibrate/lines.c backend/tool/calibrate/timings.c \
-  backend/tool/calibrate/validate.c $(FITTED_COST_SOURCES) $(COST_TABLE_SOURCES) \
-  $(USER_FILE_SOURCES)
-nodist_%C%_fuzz_timings_SOURCES = $(COST_BUILT_IN)
-%C%_fuzz_timings_CFLAGS = $(AM_CFLAGS)
-%C%_fuzz_timings_LDADD = libshunt-problem.la -lm
+%C%_fuzz_report_SOURCES = %D%/replay.c %D%/fuzz_report.c %D%/fuzz_file.c
+%C%_fuzz_report_LDADD = $(TESTED) libshunt-problem.la -lm
+%C%_fuzz_options_SOURCES = %D%/replay.c %D%/fuzz_options.c
+%C%_fuzz_options_LDADD = $(TESTED) -lpthread
+%C%_fuzz_tune_SOURCES = %D%/replay.c %D%/fuzz_tune.c %D%/fuzz_file.c
+%C%_fuzz_tune_LDADD = $(TESTED) libshunt-problem.la -lm -lpthread
+%C%_fuzz_timings_SOURCES = %D%/replay.c %D%/fuzz_timings.c %D%/fuzz_file.c
+%C%_fuzz_timings_LDADD = $(TESTED) libshunt-problem.la -lm
 
 # ---- by libFuzzer: what is tested is compiled anew, with the sanitizers --------------------------
 CLANG = clang
 FUZZ_SECONDS = 300
 FUZZ_FLAGS = -g -O1 -std=gnu11 -w -fsanitize=fuzzer,address,undefined \
   -fno-sanitize-recover=undefined $(DEFS) -I$(top_builddir) -I$(top_srcdir) $(CUDA_CPPFLAGS)
-FUZZ_integers = $(libshunt_native_la_SOURCES) $(libshunt_host_la_SOURCES)
-FUZZ_native = $(libshunt_native_la_SOURCES) $(libshunt_host_la_SOURCES)
+FUZZ_costs = $(COST_TABLE_SOURCES) $(USER_FILE_SOURCES)
+FUZZ_integers = $(libshunt_native_la_SOURCES) $(libshunt_host_la_SOURCES) backend/native/no_cuda.c
+FUZZ_native = $(FUZZ_integers)
+FUZZ_options = $(OPTION_SOURCES) backend/plan/fault.c
 FUZZ_problem = $(libshunt_problem_la_SOURCES)
 FUZZ_readers = $(libshunt_host_la_SOURCES)
-FUZZ_report = $(libshunt_problem_la_SOURCES)
-FUZZ_timings = $(libshunt_problem_la_SOURCES)
-FUZZ_tune = $(libshunt_problem_la_SOURCES)
+FUZZ_report = $(REPORT_SOURCES) backend/tool/tool_text.c $(libshunt_problem_la_SOURCES)
+FUZZ_timings = backend/tool/calibrate/fit.c backend/tool/calibrate/least_squares.c \
+  backend/tool/calibrate/lines.c backend/tool/calibrate/timings.c \
+  backend/tool/calibrate/validate.c $(FITTED_COST_SOURCES) $(COST_TABLE_SOURCES) \
+  $(USER_FILE_SOURCES) $(libshunt_problem_la_SOURCES)
+FUZZ_BUILT_timings = $(COST_BUILT_IN)
+FUZZ_tune = $(USER_FILE_SOURCES) $(libshunt_problem_la_SOURCES)
 
 $(FUZZED:%=fuzzed/fuzz_%): fuzzed/fuzz_%: %D%/fuzz_%.c $(COST_BUILT_IN)
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CLANG) $(FUZZ_FLAGS) -o $@ $(addprefix $(top_srcdir)/,$(sort \
 	  $(filter-out %D%/replay.c,$(%C%_fuzz_$*_SOURCES)) $(FUZZ_$*))) \
-	  $(nodist_%C%_fuzz_$*_SOURCES) $(ZLIB_LIBS) -lm -lpthread
+	  $(FUZZ_BUILT_$*) $(ZLIB_LIBS) -lm -lpthread
 fuzz: $(FUZZED:%=fuzzed/fuzz_%)
 	@for name in $(FUZZED); do \
 	  $(MKDIR_P) fuzzed/$$name && echo "fuzz_$$name: $(FUZZ_SECONDS) s" || exit 1; \

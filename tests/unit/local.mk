@@ -19,86 +19,59 @@ check_PROGRAMS = \
   %D%/vector/test_vector_attention_random %D%/vector/test_vector_host_format
 LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
 
-%C%_calibrate_test_fit_SOURCES = %D%/calibrate/test_fit.c backend/tool/calibrate/fit.c \
-  backend/tool/calibrate/least_squares.c backend/tool/calibrate/lines.c \
-  backend/tool/calibrate/timings.c backend/tool/calibrate/validate.c backend/tool/tool_text.c \
-  $(FITTED_COST_SOURCES) $(COST_TABLE_SOURCES) $(USER_FILE_SOURCES)
-nodist_%C%_calibrate_test_fit_SOURCES = $(COST_BUILT_IN)
-%C%_calibrate_test_fit_CFLAGS = $(AM_CFLAGS)
-%C%_calibrate_test_fit_LDADD = libshunt-problem.la -lm
-%C%_calibrate_test_measure_SOURCES = %D%/calibrate/test_measure.c \
-  backend/tool/bench/case.c backend/tool/bench/each_case.c backend/tool/calibrate/lines.c \
-  backend/tool/calibrate/timings.c backend/tool/tool_matrix.c backend/tool/tool_memory.c \
-  backend/tool/tool_patterns.c backend/tool/tool_progress.c backend/tool/tool_random.c \
-  backend/tool/tool_text.c \
-  $(FITTED_COST_SOURCES) $(COST_TABLE_SOURCES) $(USER_FILE_SOURCES)
-nodist_%C%_calibrate_test_measure_SOURCES = $(COST_BUILT_IN)
-%C%_calibrate_test_measure_CFLAGS = $(AM_CFLAGS)
-%C%_calibrate_test_measure_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
-# Without the kernels: their shapes stand in the test.
-%C%_costs_test_estimates_SOURCES = %D%/costs/test_estimates.c $(COST_SOURCES) \
-  $(COST_TABLE_SOURCES) $(USER_FILE_SOURCES)
-nodist_%C%_costs_test_estimates_SOURCES = $(COST_BUILT_IN)
-%C%_costs_test_estimates_CFLAGS = $(AM_CFLAGS)
-%C%_costs_test_estimates_LDADD = libshunt-problem.la -lm
-%C%_costs_test_tables_SOURCES = %D%/costs/test_tables.c $(COST_TABLE_SOURCES) \
-  $(USER_FILE_SOURCES)
-nodist_%C%_costs_test_tables_SOURCES = $(COST_BUILT_IN)
-%C%_costs_test_tables_CFLAGS = $(AM_CFLAGS)
-%C%_costs_test_tables_LDADD = -lm
-EXTRA_DIST += %D%/costs/estimates.txt
-
-NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
-%C%_native_test_native_SOURCES = %D%/native/test_native.c %D%/native/native_header.c \
-  backend/native/no_cuda.c
-%C%_native_test_native_CFLAGS = $(AM_CFLAGS)
-%C%_native_test_native_LDADD = $(NATIVE_TEST_LIBS)
-%C%_native_test_native_integers_SOURCES = %D%/native/test_native_integers.c \
-  backend/native/no_cuda.c
-%C%_native_test_native_integers_CFLAGS = $(AM_CFLAGS)
-%C%_native_test_native_integers_LDADD = $(NATIVE_TEST_LIBS)
-%C%_native_test_native_integers_rows_SOURCES = %D%/native/test_native_integers_rows.c \
-  backend/native/no_cuda.c
-%C%_native_test_native_integers_rows_CFLAGS = $(AM_CFLAGS)
-%C%_native_test_native_integers_rows_LDADD = $(NATIVE_TEST_LIBS)
-%C%_native_test_native_refused_SOURCES = %D%/native/test_native_refused.c backend/native/no_cuda.c
-%C%_native_test_native_refused_CFLAGS = $(AM_CFLAGS)
-%C%_native_test_native_refused_LDADD = $(NATIVE_TEST_LIBS)
-
-%C%_options_test_options_SOURCES = %D%/options/test_options.c $(OPTION_SOURCES) \
-  $(NO_ROUTES_SOURCES) backend/plan/fault.c
-%C%_options_test_options_CFLAGS = $(AM_CFLAGS)
-%C%_options_test_options_LDADD = -lpthread
-%C%_plan_test_log_python_SOURCES = %D%/plan/test_log_python.c backend/log/log_python.c
-%C%_plan_test_log_python_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_log_python_LDFLAGS = -rdynamic
-%C%_plan_test_log_python_LDADD =
-%C%_graphblas_test_arenas_SOURCES = %D%/graphblas/test_arenas.c backend/graphblas/memory.c \
-  backend/plan/fault.c
-%C%_graphblas_test_arenas_CFLAGS = $(AM_CFLAGS)
-%C%_graphblas_test_arenas_LDADD =
-%C%_graphblas_test_masked_seconds_SOURCES = %D%/graphblas/test_masked_seconds.c \
-  backend/graphblas/gpu/cost.c backend/graphblas/gpu/masked/masked_seconds.c
-%C%_graphblas_test_masked_seconds_CFLAGS = $(AM_CFLAGS)
-%C%_graphblas_test_masked_seconds_LDADD =
-%C%_plan_test_timeline_SOURCES = %D%/plan/test_timeline.c backend/log/log_timeline.c
-%C%_plan_test_timeline_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_timeline_LDADD =
-BENCH_CASE_SOURCES = backend/tool/bench/case.c backend/tool/bench/operands.c \
+# What tests link of backend is compiled once, and lies in two archives: the objects of libraries,
+# and those of the command.  The linker takes from them what a test needs and does not bring itself,
+# as a stand-in.  Those that ThreadSanitizer runs (THREADED_TESTS) name their sources.
+TESTED = %D%/libtested-tool.a %D%/libtested.la
+check_LIBRARIES = %D%/libtested-tool.a
+%C%_libtested_tool_a_SOURCES = \
+  backend/tool/bench/blocks.c backend/tool/bench/case.c backend/tool/bench/each_case.c \
+  backend/tool/bench/operands.c backend/tool/bench/summary.c backend/tool/bench/turned.c \
+  backend/tool/calibrate/fit.c backend/tool/calibrate/least_squares.c \
+  backend/tool/calibrate/lines.c backend/tool/calibrate/timings.c \
+  backend/tool/calibrate/validate.c $(REPORT_SOURCES) \
   backend/tool/tool_matrix.c backend/tool/tool_memory.c backend/tool/tool_patterns.c \
   backend/tool/tool_progress.c backend/tool/tool_random.c backend/tool/tool_text.c
-%C%_tool_test_bench_blocks_SOURCES = %D%/tool/test_bench_blocks.c backend/tool/bench/blocks.c \
-  $(BENCH_CASE_SOURCES)
-%C%_tool_test_bench_turn_SOURCES = %D%/tool/test_bench_turn.c backend/tool/bench/turned.c \
-  $(BENCH_CASE_SOURCES)
-%C%_tool_test_bench_blocks_CFLAGS = $(AM_CFLAGS)
-%C%_tool_test_bench_blocks_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
-%C%_tool_test_bench_turn_CFLAGS = $(AM_CFLAGS)
-%C%_tool_test_bench_turn_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
-%C%_tool_test_bench_summary_SOURCES = %D%/tool/test_bench_summary.c backend/tool/bench/case.c \
-  backend/tool/bench/summary.c backend/tool/tool_text.c
-%C%_tool_test_bench_summary_CFLAGS = $(AM_CFLAGS)
-%C%_tool_test_bench_summary_LDADD = libshunt-problem.la -lm
+check_LTLIBRARIES = %D%/libtested.la
+%C%_libtested_la_SOURCES = backend/graphblas/gpu/cost.c \
+  backend/graphblas/gpu/masked/masked_seconds.c backend/graphblas/memory.c \
+  backend/native/no_cuda.c $(HOST_PLAN_SOURCES) $(NO_ROUTES_SOURCES) $(COST_SOURCES) \
+  $(COST_TABLE_SOURCES)
+nodist_%C%_libtested_la_SOURCES = $(COST_BUILT_IN)
+if HAVE_CUDA
+%C%_libtested_tool_a_SOURCES += backend/tool/bench/gpu_cublaslt.c \
+  backend/tool/bench/gpu_cusparse.c backend/tool/bench/gpu_memory.c \
+  backend/tool/bench/gpu_peers.c backend/tool/bench/gpu_transposed.c
+%C%_libtested_la_SOURCES += backend/graphblas/gpu/budget.c $(libshunt_describe_la_SOURCES) \
+  backend/cusparse/entry.c backend/cusparse/measure.c backend/cusparse/preprocess_epoch.c \
+  backend/cusparse/sddmm.c backend/cusparse/setters.c backend/cusparse/spmm.c \
+  $(GPU_PLAN_SOURCES) $(CUBLAS_SOURCES) backend/routes/dense.c backend/routes/packed_cost.c \
+  backend/routes/packed_product.c
+endif
+
+%C%_calibrate_test_fit_LDADD = $(TESTED) libshunt-problem.la -lm
+%C%_calibrate_test_measure_LDADD = $(TESTED) libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
+# Without the kernels: their shapes stand in the test.
+%C%_costs_test_estimates_LDADD = $(TESTED) libshunt-problem.la -lm
+%C%_costs_test_tables_LDADD = $(TESTED) -lm
+EXTRA_DIST += %D%/costs/estimates.txt
+
+NATIVE_TEST_LIBS = libshunt-native.la $(TESTED) libshunt-host.la $(ZLIB_LIBS) -lm
+%C%_native_test_native_SOURCES = %D%/native/test_native.c %D%/native/native_header.c
+%C%_native_test_native_LDADD = $(NATIVE_TEST_LIBS)
+%C%_native_test_native_integers_LDADD = $(NATIVE_TEST_LIBS)
+%C%_native_test_native_integers_rows_LDADD = $(NATIVE_TEST_LIBS)
+%C%_native_test_native_refused_LDADD = $(NATIVE_TEST_LIBS)
+
+%C%_options_test_options_LDADD = $(TESTED) -lpthread
+%C%_plan_test_log_python_LDFLAGS = -rdynamic
+%C%_plan_test_log_python_LDADD = $(TESTED)
+%C%_graphblas_test_arenas_LDADD = $(TESTED)
+%C%_graphblas_test_masked_seconds_LDADD = $(TESTED)
+%C%_plan_test_timeline_LDADD = $(TESTED)
+%C%_tool_test_bench_blocks_LDADD = $(TESTED) libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
+%C%_tool_test_bench_turn_LDADD = $(TESTED) libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
+%C%_tool_test_bench_summary_LDADD = $(TESTED) libshunt-problem.la -lm
 
 %C%_semiring_test_semiring_bundles_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_frontier_LDADD = libshunt-semiring.la -lm
@@ -114,7 +87,7 @@ BENCH_CASE_SOURCES = backend/tool/bench/case.c backend/tool/bench/operands.c \
 %C%_semiring_test_semiring_sddmm_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_spmm_LDADD = libshunt-semiring.la -lm
 
-# With what they test compiled in, and stand-ins for the rest.
+# With stand-ins for what they do not test.
 if HAVE_CUDA
 check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_entry %D%/cusparse/test_measure \
@@ -131,120 +104,40 @@ check_PROGRAMS += \
   %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/tool/test_bench_blocked_ell \
   %D%/tool/test_bench_cublaslt \
   %D%/vector/test_vector_route
-%C%_tool_test_bench_blocked_ell_SOURCES = %D%/tool/test_bench_blocked_ell.c \
-  backend/tool/bench/gpu_cusparse.c backend/tool/bench/gpu_memory.c backend/tool/bench/gpu_peers.c
-%C%_tool_test_bench_blocked_ell_CFLAGS = $(AM_CFLAGS)
-%C%_tool_test_bench_blocked_ell_LDADD = libshunt-problem.la -lm
-%C%_tool_test_bench_cublaslt_SOURCES = %D%/tool/test_bench_cublaslt.c \
-  backend/tool/bench/gpu_cublaslt.c backend/tool/bench/gpu_memory.c backend/tool/bench/gpu_peers.c
-%C%_tool_test_bench_cublaslt_CFLAGS = $(AM_CFLAGS)
-%C%_tool_test_bench_cublaslt_LDADD = libshunt-problem.la -lm
-%C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
-  backend/cusparse/descriptor_table.c
-%C%_cusparse_test_bsr_notes_CFLAGS = $(AM_CFLAGS)
-%C%_cusparse_test_bsr_notes_LDADD = -lpthread
-%C%_cusparse_test_entry_SOURCES = %D%/cusparse/test_entry.c backend/cusparse/bsr.c \
-  backend/cusparse/describe.c backend/cusparse/descriptor_table.c backend/cusparse/entry.c \
-  backend/cusparse/preprocess_epoch.c backend/cusparse/sddmm.c backend/cusparse/setters.c \
-  backend/cusparse/spmm.c backend/cusparse/strides.c backend/plan/fault.c backend/plan/promise.c
-%C%_cusparse_test_entry_CFLAGS = $(AM_CFLAGS)
-%C%_cusparse_test_entry_LDADD = libshunt-problem.la -lm -lpthread
-%C%_cusparse_test_measure_SOURCES = %D%/cusparse/test_measure.c backend/cusparse/measure.c \
-  backend/log/log_measure.c
-%C%_cusparse_test_measure_CFLAGS = $(AM_CFLAGS)
-%C%_cusparse_test_measure_LDADD = libshunt-problem.la -lm
-%C%_cusparse_test_preprocess_epoch_SOURCES = %D%/cusparse/test_preprocess_epoch.c \
-  backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c
-%C%_cusparse_test_preprocess_epoch_CFLAGS = $(AM_CFLAGS)
-%C%_cusparse_test_preprocess_epoch_LDADD = libshunt-problem.la -lm -lpthread
-%C%_cusparse_test_strides_SOURCES = %D%/cusparse/test_strides.c \
-  backend/cusparse/descriptor_table.c backend/cusparse/strides.c
-%C%_cusparse_test_strides_CFLAGS = $(AM_CFLAGS)
-%C%_cusparse_test_strides_LDADD = -lpthread
-CACHE_TEST_SOURCES = backend/plan/cache.c backend/plan/cache_arrays.c \
-  backend/plan/cache_profile.c backend/plan/fault.c backend/plan/frozen.c backend/plan/packed.c \
-  backend/plan/packed_uses.c \
-  backend/plan/memory/budget.c
-%C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c $(CACHE_TEST_SOURCES)
-%C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
-%C%_plan_test_cache_memory_SOURCES = %D%/plan/test_cache_memory.c $(CACHE_TEST_SOURCES)
-%C%_plan_test_cache_memory_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_cache_memory_LDADD = libshunt-problem.la -lpthread -lm
-%C%_plan_test_cache_profiles_SOURCES = %D%/plan/test_cache_profiles.c $(CACHE_TEST_SOURCES)
-%C%_plan_test_cache_profiles_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_cache_profiles_LDADD = libshunt-problem.la -lpthread -lm
-%C%_plan_test_cache_proofs_SOURCES = %D%/plan/test_cache_proofs.c $(CACHE_TEST_SOURCES)
-%C%_plan_test_cache_proofs_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_cache_proofs_LDADD = libshunt-problem.la -lpthread -lm
-%C%_plan_test_context_SOURCES = %D%/plan/test_context.c $(CACHE_TEST_SOURCES) \
-  $(COST_TABLE_SOURCES) backend/cublas/lazy_init.c $(USER_FILE_SOURCES) \
-  backend/plan/context.c
-nodist_%C%_plan_test_context_SOURCES = $(COST_BUILT_IN)
-%C%_plan_test_context_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_context_LDADD = libshunt-problem.la -lpthread -lm
-%C%_plan_test_service_SOURCES = %D%/plan/test_service.c $(CACHE_TEST_SOURCES)
-%C%_plan_test_service_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_service_LDADD = libshunt-problem.la -lpthread -lm
-%C%_plan_test_forks_SOURCES = %D%/plan/test_forks.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
-  backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c backend/plan/fault.c \
-  backend/plan/memory/budget.c backend/plan/tune.c
-%C%_plan_test_forks_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_forks_LDADD = libshunt-problem.la -lm -lpthread
+%C%_tool_test_bench_blocked_ell_LDADD = $(TESTED) libshunt-problem.la -lm
+%C%_tool_test_bench_cublaslt_LDADD = $(TESTED) libshunt-problem.la -lm
+%C%_cusparse_test_bsr_notes_LDADD = $(TESTED) -lpthread
+%C%_cusparse_test_entry_LDADD = $(TESTED) libshunt-problem.la -lm -lpthread
+%C%_cusparse_test_measure_LDADD = $(TESTED) libshunt-problem.la -lm
+%C%_cusparse_test_preprocess_epoch_LDADD = $(TESTED) libshunt-problem.la -lm -lpthread
+%C%_cusparse_test_strides_LDADD = $(TESTED) -lpthread
+%C%_plan_test_cache_LDADD = $(TESTED) libshunt-problem.la -lpthread -lm
+%C%_plan_test_cache_memory_LDADD = $(TESTED) libshunt-problem.la -lpthread -lm
+%C%_plan_test_cache_profiles_LDADD = $(TESTED) libshunt-problem.la -lpthread -lm
+%C%_plan_test_cache_proofs_LDADD = $(TESTED) libshunt-problem.la -lpthread -lm
+%C%_plan_test_context_LDADD = $(TESTED) libshunt-problem.la -lpthread -lm
+%C%_plan_test_service_LDADD = $(TESTED) libshunt-problem.la -lpthread -lm
+%C%_plan_test_forks_LDADD = $(TESTED) libshunt-problem.la -lm -lpthread
 %C%_plan_test_forks_LDFLAGS = -Wl,--wrap=pthread_mutex_unlock
-%C%_plan_test_frozen_SOURCES = %D%/plan/test_frozen.c backend/plan/frozen.c
-%C%_plan_test_frozen_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_frozen_LDADD =
-%C%_plan_test_math_SOURCES = %D%/plan/test_math.c $(OPTION_SOURCES) backend/cublas/cublaslt.c \
-  backend/plan/fault.c backend/routes/cost_forms.c backend/routes/dense.c \
-  backend/routes/csr_cost.c backend/routes/dense_cost.c backend/routes/no_routes.c \
-  backend/routes/packed_cost.c backend/routes/packed_product.c
-nodist_%C%_plan_test_math_SOURCES = $(COST_BUILT_IN)
-%C%_plan_test_math_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_math_LDADD = libshunt-problem.la -lm
-%C%_plan_test_packed_product_SOURCES = %D%/plan/test_packed_product.c backend/plan/fault.c \
-  backend/routes/packed_product.c
-%C%_plan_test_packed_product_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_packed_product_LDADD = libshunt-problem.la -lm
-PLANNER_SOURCES = backend/cublas/lazy_init.c backend/plan/choice.c backend/plan/fault.c \
-  backend/plan/frozen.c backend/plan/planner.c backend/plan/product.c backend/routes/cost_forms.c
-%C%_plan_test_planner_SOURCES = %D%/plan/test_planner.c $(PLANNER_SOURCES)
-nodist_%C%_plan_test_planner_SOURCES = $(COST_BUILT_IN)
-%C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_planner_LDADD = libshunt-problem.la -lm
-%C%_plan_test_lazy_init_SOURCES = %D%/plan/test_lazy_init.c $(PLANNER_SOURCES)
-nodist_%C%_plan_test_lazy_init_SOURCES = $(COST_BUILT_IN)
-%C%_plan_test_lazy_init_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_lazy_init_LDADD = libshunt-problem.la -lm -lpthread
+%C%_plan_test_frozen_LDADD = $(TESTED)
+%C%_plan_test_math_LDADD = $(TESTED) libshunt-problem.la -lm
+%C%_plan_test_packed_product_LDADD = $(TESTED) libshunt-problem.la -lm
+%C%_plan_test_planner_LDADD = $(TESTED) libshunt-problem.la -lm
+%C%_plan_test_lazy_init_LDADD = $(TESTED) libshunt-problem.la -lm -lpthread
 
-%C%_plan_test_budget_SOURCES = %D%/plan/test_budget.c backend/plan/fault.c \
-  backend/plan/memory/budget.c
-%C%_plan_test_budget_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_budget_LDADD = -lpthread
-%C%_plan_test_workspace_limit_SOURCES = %D%/plan/test_workspace_limit.c \
-  backend/plan/fault.c backend/plan/memory/workspace_limit.c
-%C%_plan_test_workspace_limit_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_workspace_limit_LDADD =
+%C%_plan_test_budget_LDADD = $(TESTED) -lpthread
+%C%_plan_test_workspace_limit_LDADD = $(TESTED)
 %C%_plan_test_promise_SOURCES = %D%/plan/test_promise.c backend/plan/promise.c
 %C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_promise_LDADD = -lpthread
 
-%C%_plan_test_gpu_budget_SOURCES = %D%/plan/test_gpu_budget.c backend/graphblas/gpu/budget.c \
-  backend/plan/fault.c backend/plan/memory/budget.c
-%C%_plan_test_gpu_budget_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_gpu_budget_LDADD = -lpthread
+%C%_plan_test_gpu_budget_LDADD = $(TESTED) -lpthread
 
 LOG_SOURCES = backend/log/log_caller.c backend/log/log_measure.c backend/log/log_process.c \
   backend/log/log_python.c backend/log/log_report.c backend/log/log_timeline.c \
   backend/log/log_upkeep.c backend/plan/fault.c backend/plan/frozen.c backend/plan/log.c
-%C%_plan_test_log_SOURCES = %D%/plan/test_log.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
-  $(LOG_SOURCES)
-%C%_plan_test_log_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_log_LDADD = libshunt-problem.la -lm -lpthread
-%C%_plan_test_log_report_SOURCES = %D%/plan/test_log_report.c $(OPTION_SOURCES) \
-  $(NO_ROUTES_SOURCES) $(LOG_SOURCES)
-%C%_plan_test_log_report_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_log_report_LDADD = libshunt-problem.la -lm -lpthread
+%C%_plan_test_log_LDADD = $(TESTED) libshunt-problem.la -lm -lpthread
+%C%_plan_test_log_report_LDADD = $(TESTED) libshunt-problem.la -lm -lpthread
 %C%_plan_test_threads_SOURCES = %D%/plan/test_threads.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
   $(LOG_SOURCES) backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c \
   backend/plan/promise.c

@@ -4,7 +4,7 @@ WAY_TESTS = %D%/test_way %D%/test_way_bench %D%/test_way_calls %D%/test_way_faul
 check_PROGRAMS += $(WAY_TESTS)
 
 # What libshunt-cusparse.so is made of, but for the search for the original, and kernels' twins.
-check_LTLIBRARIES = %D%/libway.la
+check_LTLIBRARIES += %D%/libway.la
 %C%_libway_la_SOURCES = %D%/cusparse.c %D%/device.c %D%/streams.c \
   %D%/launchers/bsr.c %D%/launchers/bundle.c %D%/launchers/coo.c %D%/launchers/csr.c \
   %D%/launchers/csr_transpose.c %D%/launchers/dense.c %D%/launchers/guard.c \
@@ -17,15 +17,12 @@ check_LTLIBRARIES = %D%/libway.la
   $(SRBCRS_INTEGER_COST_SOURCES) backend/routes/tile_mixed_cost.c $(CUBLAS_SOURCES) \
   $(COST_TABLE_SOURCES)
 nodist_%C%_libway_la_SOURCES = $(COST_BUILT_IN)
-%C%_libway_la_CFLAGS = $(AM_CFLAGS)
 %C%_libway_la_LIBADD = libshunt-problem.la libshunt-host.la
 WAY_TEST_LIBS = %D%/libway.la $(ZLIB_LIBS) -lm -ldl -lrt -lpthread
 %C%_test_way_LDADD = $(WAY_TEST_LIBS)
-%C%_test_way_bench_SOURCES = %D%/test_way_bench.c backend/tool/bench/gpu_transposed.c \
-  backend/tool/bench/turned.c $(BENCH_CASE_SOURCES)
-%C%_test_way_bench_CFLAGS = $(AM_CFLAGS)
-%C%_test_way_bench_LDADD = $(WAY_TEST_LIBS)
+%C%_test_way_bench_LDADD = tests/unit/libtested-tool.a $(WAY_TEST_LIBS)
 %C%_test_way_calls_LDADD = $(WAY_TEST_LIBS)
+%C%_test_way_calls_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=shunt_problem_hash
 %C%_test_way_faults_LDADD = $(WAY_TEST_LIBS)
 %C%_test_way_memory_LDADD = $(WAY_TEST_LIBS)
 %C%_test_way_service_LDADD = $(WAY_TEST_LIBS)

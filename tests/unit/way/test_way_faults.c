@@ -7,7 +7,7 @@
 #include "backend/plan/log.h"
 #include "tests/unit/way/program.h"
 
-static struct product small = {.m = 16, .k = 32, .n = 16, .each = 8, .alike = 8};
+static struct product small = {.m = 16, .k = 32, .n = 8, .each = 8, .alike = 8};
 
 /* ---- what is not there ---------------------------------------------------------------------- */
 
@@ -231,7 +231,7 @@ static void live_whole(void)
 static void named(void)
 {
   static char text[1 << 16];
-  struct product x = {.m = 16, .k = 32, .n = 16, .each = 8, .alike = 8};
+  struct product x = {.m = 16, .k = 32, .n = 8, .each = 8, .alike = 8};
   shunt_fault_arm(1);
   make(&x);
   FILE *report = fmemopen(text, sizeof text, "w");
