@@ -86,8 +86,8 @@ static bool worth(struct grb_gpu_placement *l, struct grb_gpu_devices *d, bool s
   const bool counted = shunt_masked_dot_term(q->x, &term);
   const bool whole = limit < 0 || all_bytes(q->x, q->operands, counted) <= limit;
   if (!whole && grb_gpu_parts_least(q->x, q->operands, counted) > limit) return false;
-  /* Parts do not know of symmetry: S S' under S takes them twice as long, and where terms are summed
-     all of the longer rows is read (graphs_gpu.md).  */
+  /* Parts do not know of symmetry: S S' under S takes them twice as long, and where terms are
+     summed the longer rows are read, too (graphs_gpu.md).  */
   const struct grb_gpu_operand *of = q->operands->of;
   const bool one = of[GRB_GPU_B].like == GRB_GPU_A && of[GRB_GPU_M].like == GRB_GPU_A;
   const double reads = one && !whole ? (counted ? 2 : 5) * q->reads : q->reads;
