@@ -6,8 +6,8 @@
 #include "backend/plan/log.h"
 #include "backend/plan/promise.h"
 
-/* What bufferSize's answers for p are known by on the current device. */
-static uint64_t key_of(const struct shunt_original *o, const struct shunt_problem *p)
+/* What bufferSize's answers for a problem of this hash are known by on the current device. */
+static uint64_t key_of(const struct shunt_original *o, uint64_t hash)
 {
   const struct shunt_context *context = shunt_context_find();
   int device = 0;
@@ -15,7 +15,7 @@ static uint64_t key_of(const struct shunt_original *o, const struct shunt_proble
     device = context->ordinal;
   else
     SHUNT_CUDA(cudaGetDevice(&device));
-  return shunt_promise_key(shunt_problem_hash(p), device, o->base);
+  return shunt_promise_key(hash, device, o->base);
 }
 
 bool shunt_entry_may_answer(cusparseStatus_t status)
@@ -30,7 +30,7 @@ static size_t promise(const struct shunt_original *o, const struct shunt_problem
 {
   struct shunt_promise_answer a = {.library = o->base, .original_bytes = bytes};
   a.own_bytes = shunt_plan_ask(p, stream, o->path, &a.whole);
-  return shunt_promise_make(key_of(o, p), &a);
+  return shunt_promise_make(key_of(o, shunt_problem_hash(p)), &a);
 }
 
 /* A promise of some room is what the later calls know by that the original has refused. */
@@ -55,22 +55,22 @@ cusparseStatus_t shunt_entry_buffer_size(const struct shunt_original *o,
   return status;
 }
 
-static bool is_promised(const struct shunt_original *o, const struct shunt_problem *p)
+static bool is_promised(const struct shunt_entry_call *call)
 {
-  return shunt_promise_find(key_of(o, p)).own_bytes > 0;
+  return shunt_promise_find(key_of(call->library, call->hash)).own_bytes > 0;
 }
 
-/* Shunt's part of the program's buffer for p; NULL when there is none to be trusted. */
-static void *workspace_for(const struct shunt_original *o, const struct shunt_problem *p,
-                           void *buffer, size_t *bytes)
+/* Shunt's part of the program's buffer; NULL when there is none to be trusted. */
+static void *workspace_for(const struct shunt_entry_call *call, size_t *bytes)
 {
-  return shunt_promise_workspace(shunt_promise_find(key_of(o, p)), buffer, bytes);
+  return shunt_promise_workspace(shunt_promise_find(key_of(call->library, call->hash)),
+                                 call->buffer, bytes);
 }
 
 static struct shunt_preprocessed preprocessed_of(const struct shunt_entry_call *call)
 {
   return (struct shunt_preprocessed){call->matrix, call->library->base, call->buffer,
-                                     &call->problem};
+                                     &call->problem, call->hash};
 }
 
 /* The caller, if it may be looked for: never while the stream is captured. */
@@ -85,9 +85,10 @@ bool shunt_entry_take(struct shunt_entry_call *call, cusparseStatus_t *status)
   struct shunt_sample *sample = NULL;
   if (described) {
     size_t bytes;
+    call->hash = shunt_problem_hash(&call->problem);
     const struct shunt_preprocessed prepared = preprocessed_of(call);
     if (call->by_name) call->problem.pattern_epoch = shunt_epoch_of(&prepared);
-    void *workspace = workspace_for(call->library, &call->problem, call->buffer, &bytes);
+    void *workspace = workspace_for(call, &bytes);
     sample = shunt_sample_begin(&call->problem, call->stream);
     call->answer = shunt_plan_run(&call->problem, workspace, bytes, call->stream);
   } else {
@@ -101,6 +102,7 @@ bool shunt_entry_take(struct shunt_entry_call *call, cusparseStatus_t *status)
                               .saved_us = call->answer.saved_us,
                               .off = taken ? call->answer.off : 0,
                               .by_table = true,
+                              .hash = call->hash,
                               .caller = caller_of(call)});
   if (taken)
     shunt_sample_end(sample, &call->problem, decision, call->answer.us + call->answer.saved_us,
@@ -134,7 +136,7 @@ static void prepare(const struct shunt_entry_call *call, struct shunt_original_r
   size_t bytes;
   shunt_plan_prepare(&call->problem, call->stream);
   if (!shunt_options()->tune) return;
-  void *workspace = workspace_for(call->library, &call->problem, call->buffer, &bytes);
+  void *workspace = workspace_for(call, &bytes);
   shunt_tuner_measure(&call->problem, workspace, bytes, call->stream, &original);
 }
 
@@ -143,9 +145,10 @@ cusparseStatus_t shunt_entry_preprocessed(struct shunt_entry_call *call, cuspars
 {
   const bool described = call->answer.why.reason == SHUNT_FITS;
   struct shunt_problem *p = &call->problem;
+  if (described) call->hash = shunt_problem_hash(p);
   p->pattern_epoch = status == CUSPARSE_STATUS_SUCCESS ? begin_epoch(call, described) : 0;
   if (described && p->extended) {
-    const bool answers = status == CUSPARSE_STATUS_NOT_SUPPORTED && is_promised(call->library, p);
+    const bool answers = status == CUSPARSE_STATUS_NOT_SUPPORTED && is_promised(call);
     return answers ? CUSPARSE_STATUS_SUCCESS : status;
   }
   if (described && status == CUSPARSE_STATUS_SUCCESS) prepare(call, original);

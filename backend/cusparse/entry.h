@@ -41,6 +41,7 @@ struct shunt_entry_call {
   void *buffer;                     /* the program's */
   bool by_name;                     /* not through a pointer that dlsym gave: epochs count */
   struct shunt_problem problem;
+  uint64_t hash; /* of the problem, once it is described: made once, for all who ask */
   cudaStream_t stream;
   struct shunt_answer answer;          /* why is the description's, the rest of shunt_entry_take */
   struct shunt_original_into original; /* for SHUNT_MEASURE */

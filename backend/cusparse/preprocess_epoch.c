@@ -33,7 +33,7 @@ static struct note note_of(const struct shunt_preprocessed *p)
                        .row_offsets = a->row_offsets,
                        .columns = a->columns,
                        .row_indices = p->problem->row_indices,
-                       .problem = shunt_problem_hash(p->problem)};
+                       .problem = p->hash};
 }
 
 uint64_t shunt_epoch_begin(const struct shunt_preprocessed *p)

@@ -37,6 +37,7 @@ struct shunt_preprocessed {
   const void *library; /* struct shunt_original: base */
   const void *buffer;
   const struct shunt_problem *problem;
+  uint64_t hash; /* shunt_problem_hash of it */
 };
 
 /* p's buffer is active from now on; not where it has none.  The epoch that begins, or 0. */

@@ -1,6 +1,6 @@
 /* cache_inside.h: the cache's own data, for cache.c (entries), cache_arrays.c (where their arrays
-   stand), cache_profile.c (profiles on their way), packed.c (memory) and packed_uses.c (who uses
-   it).  What others may know stands in cache.h.  */
+   stand), cache_profile.c (profiles on their way), packed.c (memory), memory/packed_pool.c (what it
+   takes of the device) and packed_uses.c (who uses it).  What others may know is in cache.h.  */
 #ifndef SHUNT_CACHE_INSIDE_H
 #define SHUNT_CACHE_INSIDE_H
 
@@ -130,10 +130,15 @@ struct shunt_cache {
   int64_t bytes, most_bytes, ample_bytes; /* of copies; see packed.c, allowance */
   int64_t untrimmed;                      /* bytes given back that the pool may still keep, */
   int64_t awaited_in_vain;                /* as many as when they did not come in time */
-  struct shunt_budget *budget;            /* with other processes; not ours, may be NULL */
-  cudaMemPool_t pool;                     /* what copies are made in; not ours */
-  cudaStream_t reaper;                    /* waits for last uses, then frees */
+  int64_t outgrown;            /* a copy of so many bytes made the pool too large; 0: none
+                                             since one was given back */
+  struct shunt_budget *budget; /* with other processes; not ours, may be NULL */
+  cudaMemPool_t pool;          /* what copies are made in; not ours */
+  cudaStream_t reaper;         /* waits for last uses, then frees */
 };
+
+/* What the pool takes of the device at a time. */
+#define CACHE_PIECE (INT64_C(32) << 20)
 
 /* What copies have in front of their payload. */
 enum { HEADER_BYTES = 256, FINGERPRINTS_AT = 16, MEASURES_AT = 48 };
@@ -156,6 +161,13 @@ void shunt_cache_packed_retire(struct shunt_cache_packed *k); /* nobody is to fi
 void shunt_cache_packed_tidy(struct shunt_cache *c); /* gives back what is retired and not in use */
 shunt_status shunt_cache_words_add(struct shunt_cache *c);
 void shunt_cache_words_free(struct shunt_cache *c);
+
+/* By memory/packed_pool.c, with the lock held. */
+int64_t cache_reserved(const struct shunt_cache *c); /* what the pool has of the device */
+int64_t cache_counted(const struct shunt_cache *c);  /* what of it counts against the budget */
+bool cache_is_spread(const struct shunt_cache *c, int64_t most); /* over more than `most` */
+void cache_announce(struct shunt_cache *c);                      /* to other processes */
+bool cache_trim(struct shunt_cache *c); /* gives the device what is free; false: not yet */
 
 /* By cache_profile.c, with the lock held. */
 bool shunt_cache_profile_read(struct shunt_cache *c, struct shunt_cache_entry *e); /* it arrived */

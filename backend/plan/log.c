@@ -266,8 +266,9 @@ struct shunt_decision *shunt_log_decision(const char *call, const char *route,
                                           const struct shunt_problem *problem,
                                           struct shunt_log_call about)
 {
-  return shunt_log_decision_of(call, route, why, problem ? shunt_problem_hash(problem) : 1,
-                               problem ? print_problem : NULL, problem, about);
+  const uint64_t hash = !problem ? 1 : about.hash ? about.hash : shunt_problem_hash(problem);
+  return shunt_log_decision_of(call, route, why, hash, problem ? print_problem : NULL, problem,
+                               about);
 }
 
 bool shunt_log_wanted(void)

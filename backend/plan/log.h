@@ -46,6 +46,7 @@ struct shunt_log_call {
   double saved_us;    /* an estimate; negative: it cost more than the original; NAN: not known */
   double off;         /* factor that the estimate of the original is usually off by; 0: not known */
   bool by_table;      /* us is what the cost model expects, not what a clock told */
+  uint64_t hash;      /* of the problem; 0: not known */
   const void *caller; /* the return address; NULL: captured, so that nothing slow is done now: who
                          called is not looked for, and no report is written */
 };

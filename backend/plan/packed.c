@@ -109,7 +109,8 @@ static void reap(struct shunt_cache *c, struct shunt_cache_packed *k)
   c->untrimmed += (int64_t)k->bytes;
   shunt_log_memory(c->bytes, -1);
   k->bytes = 0;
-  if (c->budget) shunt_budget_keep(c->budget, c->bytes);
+  c->outgrown = 0;
+  cache_announce(c);
   if (SHUNT_CUDA(cudaEventRecord(k->reaped, c->reaper)) == SHUNT_OK) move_to(k, REAPED);
 }
 
@@ -225,22 +226,33 @@ static struct allowance allowance(const struct shunt_cache *c, size_t need)
   return a;
 }
 
+/* What copies may have beside a new one.  One as large as that which made the pool too large, where
+   the pool must not take more, has the place of others or none.  */
+static int64_t rest_beside(const struct shunt_cache *c, int64_t bytes, int64_t mine)
+{
+  const int64_t pieces = (bytes + CACHE_PIECE - 1) / CACHE_PIECE;
+  const bool full =
+      c->outgrown > 0 && bytes >= c->outgrown && cache_reserved(c) + pieces * CACHE_PIECE > mine;
+  return (full && c->bytes < mine ? c->bytes : mine) - bytes;
+}
+
 /* A copy makes way for one that is worth half as much again: so two never take turns. */
-static bool make_room(struct shunt_cache *c, size_t bytes, double worth_a_byte_of_it)
+static bool make_room(struct shunt_cache *c, size_t bytes, double worth_a_byte_of_it,
+                      struct allowance most)
 {
   const double enough = worth_a_byte_of_it / 1.5;
-  const struct allowance most = allowance(c, bytes);
   if ((int64_t)bytes > most.budget) return false;
-  const int64_t rest = most.mine - (int64_t)bytes;
+  const int64_t rest = rest_beside(c, (int64_t)bytes, most.mine);
   struct batch unused;
   /* None goes where all that may would not be enough. */
   if (c->bytes > rest && c->bytes - least_worth(c, enough, &unused) <= rest)
     give_way(c, rest, enough);
-  if (c->bytes > rest) {
+  const int64_t counted = cache_counted(c), kept = c->bytes + (int64_t)bytes;
+  if (c->bytes > rest || cache_is_spread(c, most.mine)) {
     if (c->budget && most.mine < most.budget) shunt_budget_want(c->budget, (int64_t)bytes);
     return false;
   }
-  if (!c->budget || shunt_budget_take(c->budget, c->bytes + (int64_t)bytes, most.budget))
+  if (!c->budget || shunt_budget_take(c->budget, counted > kept ? counted : kept, most.budget))
     return true;
   shunt_budget_want(c->budget, (int64_t)bytes);
   return false;
@@ -285,6 +297,47 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *
   return SHUNT_OK;
 }
 
+/* Undoes a copy that made the pool take more than it may.  False: it stays. */
+static bool take_back(struct shunt_cache *c, struct shunt_cache_packed *k, cudaStream_t stream)
+{
+  struct shunt_cache_entry *e = k->owner;
+  const int64_t bytes = (int64_t)k->bytes;
+  if (shunt_cache_packed_touched(c, k, false, stream) != SHUNT_OK) return false;
+  e->missed = k->worth;
+  e->missed_call = e->calls;
+  atomic_store(&k->holds, 0);
+  shunt_cache_packed_retire(k);
+  reap(c, k);
+  c->outgrown = bytes;
+  atomic_store(&c->relief_due, true);
+  return true;
+}
+
+/* Is the pool, which had `before`, within what it may have? */
+static bool pool_fits(struct shunt_cache *c, int64_t before, struct allowance most)
+{
+  const int64_t reserved = cache_reserved(c);
+  if (reserved <= before || reserved <= CACHE_PIECE) return true;
+  return !cache_is_spread(c, most.mine) &&
+         (!c->budget || shunt_budget_take(c->budget, cache_counted(c), most.budget));
+}
+
+/* A copy of the entry in a slot and in memory of the device; NULL: there is no room. */
+static struct shunt_cache_packed *place_copy(struct shunt_cache *c, struct shunt_cache_entry *e,
+                                             const struct shunt_packed_request *r,
+                                             cudaStream_t stream)
+{
+  const size_t bytes = HEADER_BYTES + r->payload_bytes;
+  const double worth = missed_by(c, e, r->saves_us) / (double)bytes;
+  const struct allowance most = allowance(c, bytes);
+  struct shunt_cache_packed *k = make_room(c, bytes, worth, most) ? c->first[FREE] : NULL;
+  const int64_t before = k ? cache_reserved(c) : 0;
+  if (k && open_slot(c, k, e, r, stream) != SHUNT_OK) k = NULL;
+  if (k && !pool_fits(c, before, most) && take_back(c, k, stream)) k = NULL;
+  cache_announce(c);
+  return k;
+}
+
 /* An empty place of the entry for a study, or for a copy by `by`. */
 static struct shunt_cache_packed **empty_place(struct shunt_cache_entry *e, const void *by)
 {
@@ -302,7 +355,6 @@ shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_l
 {
   enum { ASK_AGAIN = 64 };
   struct shunt_cache_entry *e = l->entry;
-  const size_t bytes = HEADER_BYTES + r->payload_bytes;
   shunt_status s = SHUNT_E_MEMORY;
   if (!e) return s;
   enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
@@ -310,11 +362,9 @@ shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_l
   struct shunt_cache_packed **place = e->identity == l->identity ? empty_place(e, r->by) : NULL;
   if (place) {
     shunt_cache_packed_tidy(c);
-    const double worth = missed_by(c, e, r->saves_us) / (double)bytes;
-    struct shunt_cache_packed *k = make_room(c, bytes, worth) ? c->first[FREE] : NULL;
-    if (k) s = open_slot(c, k, e, r, stream);
-    if (c->budget && s != SHUNT_OK) shunt_budget_keep(c->budget, c->bytes);
-    if (s == SHUNT_OK) {
+    struct shunt_cache_packed *k = place_copy(c, e, r, stream);
+    if (k) {
+      s = SHUNT_OK;
       k->by_study = r->by && l->study;
       k->made_at = l->calls;
       *place = *out = k;
@@ -357,18 +407,18 @@ bool shunt_cache_wants_relief(struct shunt_cache *c)
          atomic_load_explicit(&c->relief_due, memory_order_relaxed);
 }
 
-/* Gives the device what the reaper has given back to the pool.  The pool may keep that until the
-   host has waited for the reaper, even for one that is done (cudaMemPoolTrimTo): so it is waited
-   for once it is, while nobody can give it more to do.  False: it is not done.  */
-static bool trim(struct shunt_cache *c)
+/* Where copies take more of the device than they may, though they are less: what is free goes, then
+   half of them, those worth least, and again until it is enough.  Later, where the device has not
+   come so far.  */
+static void shrink(struct shunt_cache *c, int64_t most)
 {
-  pthread_mutex_lock(&c->using);
-  const bool done = cudaStreamQuery(c->reaper) == cudaSuccess &&
-                    SHUNT_CUDA(cudaStreamSynchronize(c->reaper)) == SHUNT_OK;
-  pthread_mutex_unlock(&c->using);
-  if (!done || SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0)) != SHUNT_OK) return false;
-  c->untrimmed = 0;
-  return true;
+  if (c->untrimmed > 0 && !cache_trim(c)) {
+    atomic_store(&c->relief_due, true);
+  } else if (cache_is_spread(c, most)) {
+    give_way(c, c->bytes / 2, INFINITY);
+    if (c->untrimmed > 0) atomic_store(&c->relief_due, true);
+  }
+  cache_announce(c);
 }
 
 void shunt_cache_relieve(struct shunt_cache *c)
@@ -379,7 +429,7 @@ void shunt_cache_relieve(struct shunt_cache *c)
   shunt_cache_packed_tidy(c);
   const int64_t most = c->bytes > 0 ? allowance(c, 0).mine : 0;
   give_way(c, most, INFINITY);
-  if (c->budget && most == 0 && c->untrimmed > 0 && !trim(c)) atomic_store(&c->relief_due, true);
+  if (cache_is_spread(c, most) || (c->budget && most == 0 && c->untrimmed > 0)) shrink(c, most);
   pthread_mutex_unlock(&c->lock);
   shunt_leave_relaxed(mode);
 }
@@ -411,9 +461,10 @@ size_t shunt_cache_release_all(struct shunt_cache *c)
   pthread_mutex_unlock(&c->lock);
   if (waits) await_reaper(c);
   pthread_mutex_lock(&c->lock);
-  const bool trimmed = all > 0 && trim(c);
+  const bool trimmed = all > 0 && cache_trim(c);
   if (trimmed) given = all;
   c->awaited_in_vain = trimmed ? 0 : all;
+  cache_announce(c);
   pthread_mutex_unlock(&c->lock);
   shunt_leave_relaxed(mode);
   return (size_t)given;

@@ -59,7 +59,9 @@ extern "C" double shunt_srbcrs_spmm_proved_rounds(const struct shunt_spmm *p, in
                                                   const struct shunt_srbcrs_shape *shape,
                                                   const struct shunt_device *d)
 {
-  if (p->beta.device || p->beta.host != 0 || !is_proved_shape(shape)) return 0;
+  if (p->beta.device || p->beta.host != 0) return 0;
+  if (shape->groups) return strips_proved_rounds(p, height, shape, d);
+  if (!is_proved_shape(shape)) return 0;
   const int64_t pieces = pieces_of(p, height, shape);
   if (pieces > INT32_MAX) return 0;
   return static_cast<double>(pieces) / (proved_blocks(shape->columns / 8) * d->multiprocessors);
@@ -79,6 +81,7 @@ shunt_srbcrs_spmm_proved_shaped_cuda(const struct shunt_spmm *p, const struct sh
   if (d->compute_capability < 80 || shunt_srbcrs_spmm_proved_rounds(p, v->height, shape, d) == 0)
     return SHUNT_E_UNSUPPORTED;
   s = place_b(p->b, workspace, workspace_bytes, &b);
+  if (s == SHUNT_OK && shape->groups) return run_strips_proved(p, v, shape, &b, r, d, stream);
   if (s == SHUNT_OK) s = copy_b(p->b, b, d, stream);
   if (s != SHUNT_OK) return s;
   return p->compute == SHUNT_I32 ? run_proved<int32_t>(p, v, shape, &b, r, d, stream)

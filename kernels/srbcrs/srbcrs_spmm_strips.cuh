@@ -68,17 +68,44 @@ struct strips_shape {
 using strips_128 = strips_shape<128, 2, 2, SHUNT_SRBCRS_STRIP, 7, 5, 1>;
 using strips_64 = strips_shape<64, 2, 2, SHUNT_SRBCRS_STRIP, 14, 8, 2>;
 
+// The block's part of C: groups from `group` on, columns from `column` on.
+struct strips_place {
+  int64_t group;
+  int column;
+};
+
 // One thread: starts the copy of the strip at `at`, if there is one, when its place is empty.
 template <class Shape>
 __device__ __forceinline__ void fetch_strip(int strips, const CUtensorMap &map, uint32_t base,
-                                            const ring_strip<Shape> &at)
+                                            int column, const ring_strip<Shape> &at)
 {
   if (at.strip >= strips) return;
   ptx::mbarrier_wait(base + Shape::kEmpty + 8 * at.slot, at.parity ^ 1);
   const uint32_t full = base + Shape::kFull + 8 * at.slot;
   ptx::mbarrier_arrive_expect(full, Shape::kStripBytes);
-  ptx::tensor_load_2d(base + at.slot * Shape::kStripBytes, &map, blockIdx.y * Shape::kTile,
-                      at.strip * Shape::kStrip, full);
+  ptx::tensor_load_2d(base + at.slot * Shape::kStripBytes, &map, column, at.strip * Shape::kStrip,
+                      full);
+}
+
+// Slot of the lane's row.
+__device__ __forceinline__ int slot_of_lane()
+{
+  const int l = threadIdx.x % 32;
+  return l / 16 * 16 + l % 8 / 2 * 4 + l / 8 % 2 * 2 + l % 2;
+}
+
+// Of a stride, if it is wanted: the column of the lane's row, its words of A.
+template <class Store>
+__device__ __forceinline__ void load_stride(const arguments<Store> &p, uint32_t stride, bool wanted,
+                                            uint32_t &column, uint32_t (&a)[2])
+{
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const uint32_t *columns = p.v.columns + uint64_t(stride) * kStride + slot_of_lane();
+  const uint32_t *words =
+      reinterpret_cast<const uint32_t *>(p.v.values) + (uint64_t(stride) * p.v.height + g) * 8 + t;
+  ptx::load_once_if(wanted, column, columns);
+  ptx::load_once_if(wanted && g < p.v.height, a[0], words);
+  ptx::load_once_if(wanted && g < p.v.height, a[1], words + 4);
 }
 
 // The list of a group, or every other stride of it: where it stands, and what has been loaded.
@@ -87,22 +114,10 @@ template <class Shape> struct stride_list {
   uint32_t column, a[2]; // of the next stride: of the lane's row, its words of A
   int first, last;       // the strips of its rows
 
-  // Slot of the lane's row.
-  static __device__ __forceinline__ int slot()
-  {
-    const int l = threadIdx.x % 32;
-    return l / 16 * 16 + l % 8 / 2 * 4 + l / 8 % 2 * 2 + l % 2;
-  }
   template <class Store>
   __device__ __forceinline__ void load(const arguments<Store> &p, bool wanted)
   {
-    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    const uint32_t *columns = p.v.columns + uint64_t(stride) * kStride + slot();
-    const uint32_t *words = reinterpret_cast<const uint32_t *>(p.v.values) +
-                            (uint64_t(stride) * p.v.height + g) * 8 + t;
-    ptx::load_once_if(wanted, column, columns);
-    ptx::load_once_if(wanted && g < p.v.height, a[0], words);
-    ptx::load_once_if(wanted && g < p.v.height, a[1], words + 4);
+    load_stride(p, stride, wanted, column, a);
   }
   // Which strips the stride that has been loaded needs.
   __device__ __forceinline__ void look()
@@ -176,12 +191,12 @@ template <class Shape> struct group_sums {
   }
   // The rows from global memory.
   template <class Store>
-  __device__ __forceinline__ void multiply_apart(const arguments<Store> &p,
+  __device__ __forceinline__ void multiply_apart(const arguments<Store> &p, int column0,
                                                  const stride_operands &o)
   {
 #pragma unroll
     for (int m = 0; m < Shape::kTile / 16; m++) {
-      const int column = blockIdx.y * Shape::kTile + 16 * m + threadIdx.x % 32 / 4 * 2;
+      const int column = column0 + 16 * m + threadIdx.x % 32 / 4 * 2;
       const uint4 x = gather_apart(p.b + column, p.b_row_bytes, o.column, column < p.n);
       const uint32_t r[4] = {x.x, x.y, x.z, x.w};
       multiply_16(m, r, o.a);
@@ -189,7 +204,7 @@ template <class Shape> struct group_sums {
   }
   // Lanes g and g ^ 1 change pairs of columns, so that each has four of one m.
   template <class Store>
-  __device__ __forceinline__ void store(const arguments<Store> &p, int64_t group) const
+  __device__ __forceinline__ void store(const arguments<Store> &p, int64_t group, int column0) const
   {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, odd = g % 2;
 #pragma unroll
@@ -204,7 +219,7 @@ template <class Shape> struct group_sums {
         }
         const int sums[4] = {odd ? other[0] : mine[0], odd ? other[1] : mine[1],
                              odd ? mine[0] : other[0], odd ? mine[1] : other[1]};
-        const int column = blockIdx.y * Shape::kTile + 16 * (m + odd) + g / 2 * 4;
+        const int column = column0 + 16 * (m + odd) + g / 2 * 4;
         const int64_t row = group * p.v.height + 2 * t + h;
         if (2 * t + h < p.v.height && row < p.v.rows && column < p.n)
           p.store.put(row, column, p.n - column, sums);
@@ -217,6 +232,7 @@ template <class Shape> struct strip_warp {
   stride_list<Shape> list[Shape::kLists];
   group_sums<Shape> sums[Shape::kGroups];
   uint32_t ring, zero; // zero: 0, but the compiler cannot know
+  int column;          // the block's first
 
   // All strides that are complete with `strip`.  The lists take turns, and what is next is loaded
   // for all before any multiplies.
@@ -246,7 +262,7 @@ template <class Shape> struct strip_warp {
 #pragma unroll
       for (int i = 0; i < kLists; i++) {
         if (due[i] && held[i]) sums[i / Shape::kPhases].multiply(o[i], ring, wrapped);
-        if (due[i] && !held[i]) sums[i / Shape::kPhases].multiply_apart(p, o[i]);
+        if (due[i] && !held[i]) sums[i / Shape::kPhases].multiply_apart(p, column, o[i]);
       }
 #pragma unroll
       for (int i = 0; i < kLists; i++)
@@ -273,11 +289,50 @@ __device__ __forceinline__ void follow_strips(const arguments<Store> &p, const C
     if (at.strip >= Shape::kWindow - 1 && lane == 0)
       ptx::mbarrier_arrive(base + Shape::kEmpty + 8 * release);
     if (warp == at.strip % Shape::kWarps && lane == 0)
-      fetch_strip<Shape>(strips, map, base, at.ahead());
+      fetch_strip<Shape>(strips, map, base, w.column, at.ahead());
     if (++release == Shape::kRing) release = 0;
     at.advance();
     if (at.slot == 0) wrapped += Shape::kRingBytes;
   }
+}
+
+// One thread: the ring's barriers, and the first strips.
+template <class Shape>
+__device__ __forceinline__ void open_ring(const CUtensorMap &map, int strips, uint32_t base,
+                                          int column)
+{
+  ptx::tensor_prefetch(&map);
+  for (int i = 0; i < Shape::kRing; i++) {
+    ptx::mbarrier_init(base + Shape::kFull + 8 * i, 1);
+    ptx::mbarrier_init(base + Shape::kEmpty + 8 * i, Shape::kWarps);
+  }
+  ptx::mbarrier_init_fence();
+  for (ring_strip<Shape> at; at.strip < Shape::kAhead; at.advance())
+    fetch_strip<Shape>(strips, map, base, column, at);
+}
+
+// C where the block has its part, by the first kWarps warps, for which ready() waits as long as
+// anybody may still write B or read C; then the ring is opened and all threads have met at meet().
+template <class Store, class Shape, class Ready, class Meet>
+__device__ __forceinline__ void multiply_strips(const arguments<Store> &p, const CUtensorMap &map,
+                                                const strips_place &at, unsigned char *shared,
+                                                const Ready &ready, const Meet &meet)
+{
+  const int strips = static_cast<int>((p.v.cols + Shape::kStrip - 1) / Shape::kStrip);
+  const int64_t group0 = at.group + threadIdx.x / 32 * Shape::kGroups;
+  strip_warp<Shape> w = {};
+  w.ring = ptx::shared_address(shared), w.zero = strips < 0, w.column = at.column;
+  asm("" : "+r"(w.ring), "+r"(w.zero)); // else computed at each use
+  ready();
+  if (threadIdx.x == 0) open_ring<Shape>(map, strips, w.ring, at.column);
+#pragma unroll
+  for (int i = 0; i < Shape::kLists; i++)
+    w.list[i].start(p, group0 + i / Shape::kPhases, i % Shape::kPhases);
+  meet();
+  follow_strips<Store, Shape>(p, map, strips, w.ring, w);
+#pragma unroll
+  for (int i = 0; i < Shape::kGroups; i++)
+    if (group0 + i < p.v.groups) w.sums[i].store(p, group0 + i, at.column);
 }
 
 template <class Store, class Shape>
@@ -286,32 +341,15 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(1024) unsigned char shared[];
-  const int strips = static_cast<int>((p.v.cols + Shape::kStrip - 1) / Shape::kStrip);
-  const int64_t group0 =
-      (static_cast<int64_t>(blockIdx.x) * Shape::kWarps + threadIdx.x / 32) * Shape::kGroups;
-  strip_warp<Shape> w = {};
-  w.ring = ptx::shared_address(shared), w.zero = strips < 0;
-  asm("" : "+r"(w.ring), "+r"(w.zero)); // else computed at each use
-  wait_for_previous();
-  let_next_in();
-  if (threadIdx.x == 0) {
-    ptx::tensor_prefetch(&map);
-    for (int i = 0; i < Shape::kRing; i++) {
-      ptx::mbarrier_init(w.ring + Shape::kFull + 8 * i, 1);
-      ptx::mbarrier_init(w.ring + Shape::kEmpty + 8 * i, Shape::kWarps);
-    }
-    ptx::mbarrier_init_fence();
-    for (ring_strip<Shape> at; at.strip < Shape::kAhead; at.advance())
-      fetch_strip<Shape>(strips, map, w.ring, at);
-  }
-#pragma unroll
-  for (int i = 0; i < Shape::kLists; i++)
-    w.list[i].start(p, group0 + i / Shape::kPhases, i % Shape::kPhases);
-  __syncthreads();
-  follow_strips<Store, Shape>(p, map, strips, w.ring, w);
-#pragma unroll
-  for (int i = 0; i < Shape::kGroups; i++)
-    if (group0 + i < p.v.groups) w.sums[i].store(p, group0 + i);
+  const strips_place at = {static_cast<int64_t>(blockIdx.x) * Shape::kWarps * Shape::kGroups,
+                           static_cast<int>(blockIdx.y) * Shape::kTile};
+  multiply_strips<Store, Shape>(
+      p, map, at, shared,
+      [] {
+        wait_for_previous();
+        let_next_in();
+      },
+      [] { __syncthreads(); });
 #endif
 }
 

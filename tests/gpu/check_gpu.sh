@@ -537,17 +537,27 @@ torture() {
     "rerouted cusparseSpMM >= $((${PRODUCTS:-100000} / 2))"
 }
 
-# Eight processes on the device, as one with the same work; copies in all of them within one budget.
+# Eight processes on the device, as one with the same work, also where they wait for the device an
+# eighth as often; copies in all of them within one budget, but for a piece of 32 MB that each may
+# have for less, and 2 MB of code.
 ranks() {
-  local bin=$build/tests/gpu/torture
+  local bin=$build/tests/gpu/torture budget
   both ranks 280 "$bin/ranks" "${RANKS:-8}" -- 'rerouted cusparseSpMM >= 10000'
   compared ranks 'rate >= -0.1' 'filled_mb >= -1024'
-  grep -H '^value rate\|^time products' "$logs/original-ranks.log" "$logs/ranks.log" |
-    sed 's,.*/,  ,'
-  SHUNT_CACHE_MB=0 preloaded ranks-0 280 "$bin/ranks" "${RANKS:-8}"
+  both ranks-ahead 120 "$bin/ranks" "${RANKS:-8}" 64 256 8 0 -- 'rerouted cusparseSpMM >= 10000'
+  compared ranks-ahead 'rate >= -0.05'
+  grep -H '^value rate\|^time products' "$logs"/original-ranks*.log "$logs"/ranks.log \
+    "$logs/ranks-ahead.log" | sed 's,.*/,  ,'
+  SHUNT_CACHE_MB=0 preloaded ranks-0 280 "$bin/ranks" "${RANKS:-8}" 64 200 1 0
   SHUNT_CACHE_MB=256 preloaded ranks-256 280 "$bin/ranks" "${RANKS:-8}"
   run ranks-256-compared 20 python3 "$report" --compare "$logs/ranks-0.log" "$logs/ranks-256.log" \
     'used_mb >= 128' 'used_mb <= 320'
+  for budget in 64 16 1; do
+    SHUNT_CACHE_MB=$budget preloaded "ranks-$budget" 120 "$bin/ranks" "${RANKS:-8}" 64 200 1 0
+    run "ranks-$budget-compared" 20 python3 "$report" --compare "$logs/ranks-0.log" \
+      "$logs/ranks-$budget.log" "used_mb <= $((34 * ${RANKS:-8}))"
+  done
+  grep -H '^value used_mb\|used_mb=' "$logs"/ranks*.log | sed 's,.*/,  ,'
 }
 
 # distributed NAME RANKS SCRIPT WORD...: its results to $work/NAME.out; under `shunt run` but for names

@@ -280,8 +280,10 @@ bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w)
   const struct shunt_problem *p = as_given(g);
   if (!gpu_get_workspace(g, shunt_plan_workspace(p, g->gpu->stream, NULL), w)) return false;
   struct shunt_context *context = shunt_context_find();
-  if (context)
+  if (context) {
     shunt_cache_forget(context->cache); /* the case before may have stood at the same addresses */
+    shunt_context_initialize(context, ~(uint32_t)0); /* as in a program that has run for a while */
+  }
   for (int i = 0; i < CALLS_BEFORE; i++) {
     answer = shunt_plan_run(p, g->workspace, g->workspace_bytes, g->gpu->stream);
     if (cudaStreamSynchronize(g->gpu->stream) != cudaSuccess) return refuse(w, "failed");

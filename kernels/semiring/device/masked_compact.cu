@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/semiring/device/masked_dot_cuda.h"
+#include "kernels/semiring/device/masked_warp.cuh"
 
 namespace shunt
 {
@@ -40,17 +41,6 @@ __global__ void __launch_bounds__(256) mark_entries(compact_args x)
   }
   __syncthreads();
   if (threadIdx.x == 0) x.before[blockIdx.x] = stay[0];
-}
-
-// The sum of what the warp's lanes up to this one have.
-__device__ __forceinline__ int sum_up_to(int n)
-{
-  const int lane = threadIdx.x % 32;
-  for (int step = 1; step < 32; step *= 2) {
-    const int below = __shfl_up_sync(0xffffffffu, n, step);
-    if (lane >= step) n += below;
-  }
-  return n;
 }
 
 // One block: `before` from the number in each tile to that in all before.

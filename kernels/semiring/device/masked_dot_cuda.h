@@ -10,19 +10,27 @@
      values         |  v  .  w  x |   their sums
      T        row i | j0 j2 j3 |                       shunt_masked_compact_cuda
 
-   A part is up to 64 or 128 entries of a row i of M.  Row i of A goes into a hash table in shared
-   memory, 128 entries at most for a part of a warp, 2048 at a time for one of a block, and the
-   rows j of B are looked up there, each by as many lanes as its length is worth:
+   A part is up to 64, 128 or 512 entries of a row i of M.  Row i of A goes into shared memory and
+   the rows j of B are looked up there, each by as many lanes as its length is worth:
 
      table  | k3 |    | k0 |    | k1 | k2 |            hash (k), then the next place on
      row j  | k0  k4  k1 |  ->   1 + 0 + 1
 
+     parts of      row i                               where
+     a warp        128 entries at most                 a table of columns and places
+     a block       longer, 2048 at a time              the same, for sums
+     a block       longer, 8192 at a time              a set of tags (masked_dot_tags.cuh), where
+                                                       terms are counted
+
    A row j that is far longer, or meets a row i of many tables, is not read: the elements of the
    shorter row are sought in the longer one by halving.
 
-   Where A and B are one matrix and (x) commutes, T(i,j) is T(j,i).  An entry (i,j) whose row j is
-   longer is then left to (j,i) if M has that, so that the longer row is the one in the table,
-   and each pair is read once.
+   It is the shorter row that should be read, and the longer one that should be in the table:
+
+     A and B one matrix, (x) commutes     T(i,j) is T(j,i): an entry (i,j) whose row j is longer
+                                          is left to (j,i) if M has that; each pair is read once
+     terms are counted, two matrices      such entries are listed by j, and computed with row j
+                                          of B in the set and rows i of A looked up: turned
 
    Tables by degree are those of TRUST (Pandey et al., IEEE TPDS 32, 2021), halving is TriCore's
    (Hu, Liu and Huang, SC 2018).

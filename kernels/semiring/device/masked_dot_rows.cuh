@@ -15,8 +15,6 @@ namespace masked
 {
 
 constexpr int kLeastShared = 8; // entries of the shorter row, to be worth the search for (j,i)
-// Costs in elements of a row that is scanned: a step of a search, and a pair in a further chunk.
-constexpr int kStep = 4, kVisit = 32;
 
 enum way : unsigned char { kLeft, kScan, kSearch }; // kLeft: nothing to do here
 
@@ -72,7 +70,7 @@ __device__ void sort_pair(const args &x, room<T, Threads> &s, int i, int e, int 
   const int j = x.m.columns[e], from = x.b.offsets[j], to = x.b.offsets[j + 1];
   const int a = length_of(x.a, i), b = to - from, shorter = a < b ? a : b;
   int mirror = -1;
-  bool left = b == 0;
+  bool left = b == 0 || is_turned(x, a, b);
   if (x.one_matrix && i != j && shorter >= kLeastShared) {
     const bool is_later = b > a || (b == a && j > i);
     mirror = find_in_row(x.m.columns, x.m.offsets[j], x.m.offsets[j + 1], i);

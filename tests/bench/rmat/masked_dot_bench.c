@@ -4,6 +4,7 @@
      masked_dot_bench [-r REPEATS] [-c] SCALE ...
 
      S     C<S> = S S'   a symmetric graph: each pair is read once
+     S T   C<S> = S T'   the same, T = S unknown: twice, as parts of a product do
      D     C<D> = D D'   its arcs to the node of more neighbours, as triangles are counted
 
    A row for each: entries; elements e that rows are read of at least, that of each pair's shorter
@@ -184,10 +185,13 @@ static void graph(int scale)
   struct rmat g = rmat_make(scale), d = rmat_arcs(&g);
   snprintf(what, sizeof what, "rmat%d C<S> = S S'", scale);
   const double all = product(what, &g, true);
+  snprintf(what, sizeof what, "rmat%d C<S> = S T'", scale);
+  const double once_more = product(what, &g, false);
   snprintf(what, sizeof what, "rmat%d C<D> = D D'", scale);
   const double triangles = product(what, &d, false);
   if (compared) printf("# %.0f triangles\n", triangles);
-  if (all != 6 * triangles) printf("# sums are WRONG: %.0f\n", all), wrong++;
+  if (all != 6 * triangles || all != once_more)
+    printf("# sums are WRONG: %.0f, %.0f\n", all, once_more), wrong++;
   rmat_free(&g);
   rmat_free(&d);
 }

@@ -10,6 +10,7 @@ extern "C" {
 #include "backend/plan/fault.h"
 }
 #include "tests/gpu/graphblas/masked_product.cuh"
+#include "tests/gpu/graphblas/small_budget.cuh"
 
 using namespace harness;
 
@@ -234,7 +235,10 @@ int main(int argc, char **argv)
 {
   mode = argc > 1 ? argv[1] : "plain";
   if (argc == 1) {
-    again("SHUNT_CACHE_MB", "1", "limit");
+    {
+      const SmallBudget alone;
+      again("SHUNT_CACHE_MB", "1", "limit");
+    }
     again("SHUNT_VERIFY", "1", "verify");
   }
   int count = 0;

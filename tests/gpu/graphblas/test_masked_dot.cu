@@ -42,6 +42,15 @@ struct Rows {
     device.values = copy(device_values, values.data(), (size_t)count * shunt_type_size(type));
   }
 
+  // After offsets and columns have changed.
+  void point()
+  {
+    host.nnz = device.nnz = (int64_t)columns.size();
+    host.columns = columns.data(), host.offsets = offsets.data();
+    device.columns = (int32_t *)copy(device_columns, columns.data(), columns.size() * 4);
+    device.offsets = (int32_t *)copy(device_offsets, offsets.data(), offsets.size() * 4);
+  }
+
   static void *copy(Buffer &to, const void *from, size_t bytes)
   {
     CUDA_OK(cudaFree(to.device));
@@ -169,6 +178,64 @@ static void test_lengths(int64_t a, int64_t b, int64_t cols, bool values)
   compare(Dot{M, A, B, {SHUNT_PLUS, by, SHUNT_F64, false}, values, false}, text);
 }
 
+// Row 0 of A against 1300 rows of B, and row 0 of B against 699 of A: more than one part each.
+static void test_many()
+{
+  const auto of_a = [](int64_t i, Random &r) { return i == 0 ? 250 : r.below(40); };
+  const auto of_b = [](int64_t i, Random &r) { return i == 0 ? 600 : r.below(60); };
+  Rows M(700, 1300, SHUNT_F64, true, 44, [](int64_t, Random &) { return (int64_t)0; });
+  M.columns.clear();
+  for (int32_t i = 0; i < 700; i++) {
+    for (int32_t j = 0; j < (i == 0 ? 1300 : 1); j++) M.columns.push_back(j);
+    M.offsets[i + 1] = (int32_t)M.columns.size();
+  }
+  M.point();
+  Rows A(700, 3000, SHUNT_F64, true, 45, of_a), B(1300, 3000, SHUNT_F64, true, 46, of_b);
+  compare(Dot{M, A, B, {SHUNT_PLUS, SHUNT_PAIR, SHUNT_F64, false}, false, false}, "many pairs");
+}
+
+// Columns below 2^17 that have one bucket of 2^bits as their home, as masked_dot_tags.cuh has it.
+static std::vector<int32_t> of_one_home(int bits, unsigned home)
+{
+  const unsigned factor = (unsigned)(0x9E3779B97F4A7C15ull >> 47) | 1u;
+  std::vector<int32_t> columns;
+  for (unsigned c = 0; c < 1u << 17; c++)
+    if ((c * factor & 0x1ffffu) >> (17 - bits) == home) columns.push_back((int32_t)c);
+  return columns;
+}
+
+// Rows of A of 160 entries, `each` of which have the same bucket as their home; half of B's columns
+// are theirs.
+static void test_homes(int each, const char *what)
+{
+  const auto few = [](int64_t, Random &r) { return r.below(40); };
+  Rows M(20, 60, SHUNT_F64, true, 47, few), B(60, 1 << 17, SHUNT_F64, true, 48, few);
+  Rows A(20, 1 << 17, SHUNT_F64, true, 49, [](int64_t, Random &) { return (int64_t)0; });
+  std::vector<int32_t> row;
+  for (unsigned home = 510; row.size() < 160; home = (home + 7) % 512) {
+    const std::vector<int32_t> same = of_one_home(9, home);
+    for (int k = 0; k < each && row.size() < 160; k++) row.push_back(same[k]);
+  }
+  std::sort(row.begin(), row.end());
+  A.columns.clear();
+  for (int i = 0; i < 20; i++) {
+    A.columns.insert(A.columns.end(), row.begin(), row.end());
+    A.offsets[i + 1] = (int32_t)A.columns.size();
+  }
+  A.point();
+  for (int j = 0; j < 60; j++) { // B's columns must ascend: the even ones become the next of A's
+    const int32_t begin = B.offsets[j], end = B.offsets[j + 1];
+    for (int32_t p = begin; p < end; p += 2)
+      B.columns[p] =
+          *std::min(std::lower_bound(row.begin(), row.end(), B.columns[p]), row.end() - 1);
+    std::sort(B.columns.begin() + begin, B.columns.begin() + end);
+    for (int32_t p = begin + 1; p < end; p++) // each once
+      if (B.columns[p] <= B.columns[p - 1]) B.columns[p] = B.columns[p - 1] + 1;
+  }
+  B.point();
+  compare(Dot{M, A, B, {SHUNT_PLUS, SHUNT_PAIR, SHUNT_F64, false}, false, false}, what);
+}
+
 // ---- one matrix -------------------------------------------------------------------------------
 
 static void test_one(bool values, int64_t hub, const char *what)
@@ -199,10 +266,7 @@ static void test_tiles()
       left -= length;
       M.offsets[i + 1] = (int32_t)M.columns.size();
     }
-    M.host.nnz = M.device.nnz = (int64_t)M.columns.size();
-    M.host.columns = M.columns.data(), M.host.offsets = M.offsets.data();
-    M.device.columns = (int32_t *)Rows::copy(M.device_columns, M.columns.data(), nnz * 4);
-    M.device.offsets = (int32_t *)Rows::copy(M.device_offsets, M.offsets.data(), 41 * 4);
+    M.point();
     const auto few = [](int64_t, Random &r) { return r.below(4); };
     Rows A(40, 30, SHUNT_F64, true, 62, few), B(4000, 30, SHUNT_F64, true, 63, few);
     snprintf(text, sizeof text, "M of %ld entries", (long)nnz);
@@ -245,6 +309,11 @@ int main()
     test_one(values, 150, values ? "one matrix, summed" : "one matrix");
     test_one(values, 4500, values ? "one matrix with hubs, summed" : "one matrix with hubs");
   }
+  test_lengths(9000, 300, 40000, false); // two sets of tags
+  test_lengths(400, 9000, 40000, false); // and the longer rows of B in them
+  test_many();
+  test_homes(10, "columns that meet in a bucket");
+  test_homes(160, "more than a bucket and the next ones take");
   test_tiles();
   test_refused();
   return finish();

@@ -11,6 +11,14 @@ namespace
 
 const shunt_srbcrs_shape shapes[] = {{32, 1}, {32, 4}, {64, 1}, {64, 4}};
 
+// Strips with the proof inside, in one round of blocks.
+bool has_strips()
+{
+  const shunt_device d = this_device();
+  const shunt_srbcrs_shape &s = strips_of_srbcrs[0];
+  return shunt_srbcrs_spmm_strips_fit(&s, &d);
+}
+
 // Bytes of C that are not as they have to be.
 int64_t wrong_elements(Product &q, const std::vector<char> &before)
 {
@@ -78,11 +86,12 @@ void test_shape(int height, const shunt_srbcrs_shape &shape, uint64_t seed)
       if (left_out()) continue;
       Pattern p = random_pattern(size[0], size[1], size[1] < 100 ? 0.6 : 0.2, share, r.next());
       Options o;
+      o.spread = shape.groups > 0;
       o.out = r.below(2) ? SHUNT_I32 : SHUNT_F32;
       o.b_layout = (int)r.below(DENSE_LAYOUTS), o.c_layout = (int)r.below(DENSE_LAYOUTS);
       if (r.below(2)) o.alpha = -3;
       Product q(p, height, share, size[2], o, r.next());
-      if (r.below(2)) q.device.multiprocessors = 1 + (int)r.below(8);
+      if (r.below(2) && !shape.groups) q.device.multiprocessors = 1 + (int)r.below(8);
       Proved x(q, shape);
       x.wait_cycles = r.below(2) ? SHUNT_GUARD_WAIT_CYCLES : 0;
       x.each_reason(&rests, &repaired);
@@ -92,10 +101,10 @@ void test_shape(int height, const shunt_srbcrs_shape &shape, uint64_t seed)
       change_offsets(p, q);
       repaired &= x.runs(CHANGED);
     }
-  check(rests, "V = %d, %d columns by %d warps: A B, and nothing to repair", height, shape.columns,
-        shape.split);
-  check(repaired, "V = %d, %d columns by %d warps: A B after each change and a flag", height,
-        shape.columns, shape.split);
+  check(rests, "V = %d, %d columns by %d warps, %d groups: A B, and nothing to repair", height,
+        shape.columns, shape.split, shape.groups);
+  check(repaired, "V = %d, %d columns by %d warps, %d groups: A B after each change and a flag",
+        height, shape.columns, shape.split, shape.groups);
 }
 
 void test_full_table()
@@ -142,6 +151,27 @@ void test_values()
     good &= Proved(q, {64, 4}).any_wait();
   }
   check(good, "random and extreme values");
+}
+
+// Several blocks each way; strides within reach, and some that reach further than the window.
+void test_strips()
+{
+  const int64_t cols = sized(5000, 2100);
+  bool good = true, keeps = true, turned_away = true;
+  for (const shunt_srbcrs_shape &shape : strips_of_srbcrs)
+    for (double part : {0.1, 0.004}) {
+      if (left_out()) continue;
+      const Pattern p = random_pattern(290, cols, part, 4, 21);
+      Options o;
+      o.spread = 1;
+      Product q(p, 4, 4, 136, o, 22);
+      good &= Proved(q, shape).any_wait();
+      Proved(q, shape, 1).full_table(&keeps, &turned_away);
+      q.device.multiprocessors = 5;
+      good &= shunt_srbcrs_spmm_proved_rounds(&q.spmm, 4, &shape, &q.device) == 0;
+    }
+  check(good, "strips: A B, repaired or not, in one round or not at all");
+  check(keeps && turned_away, "strips: with and without room in the table");
 }
 
 void test_replays()
@@ -222,6 +252,12 @@ int main(int argc, char **argv)
   for (int height : {2, 4, 8})
     for (const shunt_srbcrs_shape &shape : shapes)
       test_shape(height, shape, 100 * (uint64_t)height + (uint64_t)(shape.columns + shape.split));
+  if (has_strips()) {
+    for (int height : {2, 4, 8})
+      for (const shunt_srbcrs_shape &shape : strips_of_srbcrs)
+        test_shape(height, shape, 100 * (uint64_t)height + (uint64_t)(shape.columns + 7));
+    test_strips();
+  }
   test_full_table();
   test_many_pieces();
   test_values();

@@ -1,10 +1,11 @@
 // ranks.cu: processes that share a GPU are served as one with the same work.
 //
-//   ranks [PROCESSES [MATRICES [PASSES]]]
+//   ranks [PROCESSES [MATRICES [PASSES [AHEAD [FILLS]]]]]
 //
 // MATRICES (64) matrices of fp16, 2,048 x 2,048, 70 to 90 % of them zero, are multiplied in turn by
 // a dense matrix of 64 columns: by one process, then by PROCESSES (8), each of which has its part of
-// the matrices; each waits for the device after as many products.  Then each of those allocates until the device is full, products going on.
+// the matrices; each waits for the device after AHEAD (1) times MATRICES products.  Then, unless
+// FILLS is 0, each of those allocates until the device is full, products going on.
 //
 // Said: the rate of the processes together over that of the one (`rate`), memory in use while they
 // run (`used_mb`), and what they could allocate in all (`filled_mb`).  Checked here: results are
@@ -89,9 +90,14 @@ static int64_t fill_device(Job &j)
   return chunks;
 }
 
-static void work(Meeting &m, int rank, int processes, int matrices, int passes, bool fills)
+struct Load {
+  int matrices, passes, ahead;
+  bool fills;
+};
+
+static void work(Meeting &m, int rank, int processes, const Load &load)
 {
-  const int mine = matrices / processes;
+  const int mine = load.matrices / processes, passes = load.passes;
   Job j = make_job(rank * mine, mine);
   for (int i = 0; i < passes; i++) pass(j);
   CUDA_OK(cudaStreamSynchronize(j.lane.stream));
@@ -99,7 +105,7 @@ static void work(Meeting &m, int rank, int processes, int matrices, int passes, 
   if (rank == 0) m.begin = clock_us();
   for (int i = 0; i < passes; i++) {
     pass(j);
-    if ((i + 1) % processes == 0) CUDA_OK(cudaStreamSynchronize(j.lane.stream));
+    if ((i + 1) % (processes * load.ahead) == 0) CUDA_OK(cudaStreamSynchronize(j.lane.stream));
   }
   CUDA_OK(cudaStreamSynchronize(j.lane.stream));
   m.end[rank] = clock_us();
@@ -108,14 +114,14 @@ static void work(Meeting &m, int rank, int processes, int matrices, int passes, 
   meet(m, 2, processes);
   m.wrong += wrong_elements(j);
   meet(m, 3, processes);
-  if (!fills) return;
+  if (!load.fills) return;
   m.chunks += fill_device(j);
   m.wrong += wrong_elements(j);
   meet(m, 4, processes); // what one has is not another's to take
 }
 
 // The job by so many processes: products a second, all together.
-static double rate_of(Meeting &m, int processes, int matrices, int passes, bool fills)
+static double rate_of(Meeting &m, int processes, const Load &load)
 {
   int status;
   double end = 0;
@@ -123,7 +129,7 @@ static double rate_of(Meeting &m, int processes, int matrices, int passes, bool 
   fflush(stdout);
   for (int rank = 0; rank < processes; rank++)
     if (fork() == 0) {
-      work(m, rank, processes, matrices, passes, fills);
+      work(m, rank, processes, load);
       exit(check_failed ? 1 : 0);
     }
   for (int i = 0; i < processes; i++)
@@ -131,19 +137,21 @@ static double rate_of(Meeting &m, int processes, int matrices, int passes, bool 
   for (int i = 0; i < processes; i++) end = std::max(end, m.end[i]);
   check(m.failed == 0, "%d processes: %d failed", processes, m.failed.load());
   check(m.wrong == 0, "%d processes: %lld wrong elements", processes, (long long)m.wrong);
-  return (double)(matrices / processes * processes) * passes / (end - m.begin) * 1e6;
+  return (double)(load.matrices / processes * processes) * load.passes / (end - m.begin) * 1e6;
 }
 
 int main(int argc, char **argv)
 {
   const int processes = argc > 1 ? std::min(atoi(argv[1]), (int)MOST) : 8;
-  const int matrices = argc > 2 ? atoi(argv[2]) : 64, passes = argc > 3 ? atoi(argv[3]) : 400;
+  Load load = {argc > 2 ? atoi(argv[2]) : 64, argc > 3 ? atoi(argv[3]) : 400,
+               argc > 4 ? atoi(argv[4]) : 1, false};
   Meeting *m = (Meeting *)mmap(nullptr, sizeof *m, PROT_READ | PROT_WRITE,
                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (m == MAP_FAILED || processes < 2) return 2;
-  const double one = rate_of(*m, 1, matrices, passes, false);
+  if (m == MAP_FAILED || processes < 2 || load.ahead < 1) return 2;
+  const double one = rate_of(*m, 1, load);
   printf("time products_a_second=%.0f processes=1 used_mb=%.0f\n", one, megabytes(m->used));
-  const double all = rate_of(*m, processes, matrices, passes, true);
+  load.fills = argc > 5 ? atoi(argv[5]) != 0 : true;
+  const double all = rate_of(*m, processes, load);
   printf("time products_a_second=%.0f processes=%d\n", all, processes);
   printf("value rate=%.3f\n", all / one);
   printf("value used_mb=%.0f\n", megabytes(m->used));

@@ -71,6 +71,7 @@ static void open_cache(int64_t most_bytes)
   check(shunt_cache_make(&cache, NULL, most_bytes, most_bytes) == SHUNT_OK, "a cache of %lld bytes",
         (long long)most_bytes);
   allocated = 0;
+  empty_pool();
   check(!call(NULL, &l) && !l.pack_wise, "the first call packs nothing");
 }
 

@@ -56,20 +56,65 @@ cudaError_t cudaFreeHost(void *p)
   UNSAFE();
   return free(p), cudaSuccess;
 }
+/* A pool takes 32 MiB of the device at a time, and keeps them until it is trimmed. */
+enum { PIECES = 64, PIECE = 32 << 20, POOLED = 16 };
+static int pieces_taken; /* so often */
+static struct {
+  size_t used;
+  bool reserved;
+} piece[PIECES];
+struct pooled {
+  size_t piece, bytes; /* in front of the memory */
+};
+
+static size_t pool_reserved(void)
+{
+  size_t bytes = 0;
+  for (int i = 0; i < PIECES; i++) bytes += piece[i].reserved ? PIECE : 0;
+  return bytes;
+}
+static inline void empty_pool(void)
+{
+  memset(piece, 0, sizeof piece);
+  pieces_taken = 0;
+}
+static size_t place_in_pool(size_t bytes)
+{
+  size_t i = 0;
+  while (i + 1 < PIECES && (!piece[i].reserved || piece[i].used + bytes > PIECE)) i++;
+  if (piece[i].reserved && piece[i].used + bytes <= PIECE) return i;
+  for (i = 0; i + 1 < PIECES && piece[i].reserved;) i++;
+  piece[i].reserved = true;
+  pieces_taken++;
+  return i;
+}
 shunt_status shunt_device_allocate(void **memory, size_t bytes, cudaMemPool_t pool,
                                    cudaStream_t stream)
 {
   if (disturbs()) return SHUNT_E_CUDA;
   (void)pool, (void)stream;
   allocated++;
-  return allocate(memory, bytes) == cudaSuccess ? SHUNT_OK : SHUNT_E_MEMORY;
+  struct pooled *p = calloc(1, POOLED + bytes);
+  if (!p) return SHUNT_E_MEMORY;
+  *p = (struct pooled){place_in_pool(bytes), bytes};
+  piece[p->piece].used += p->bytes;
+  *memory = (char *)p + POOLED;
+  return SHUNT_OK;
 }
 shunt_status shunt_device_free(void *memory, cudaStream_t stream)
 {
   if (disturbs()) return SHUNT_E_CUDA;
   (void)stream;
   allocated--;
-  return free(memory), SHUNT_OK;
+  struct pooled *p = (struct pooled *)((char *)memory - POOLED);
+  piece[p->piece].used -= p->bytes;
+  return free(p), SHUNT_OK;
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr which, void *value)
+{
+  UNSAFE();
+  (void)pool, (void)which;
+  return *(uint64_t *)value = pool_reserved(), cudaSuccess;
 }
 shunt_status shunt_device_allocate_now(void **memory, size_t bytes)
 {
@@ -85,6 +130,7 @@ void shunt_device_free_now(void *memory)
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
 {
   UNSAFE();
+  for (int i = 0; i < PIECES; i++) piece[i].reserved = piece[i].used > 0;
   return (void)pool, (void)bytes, cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)

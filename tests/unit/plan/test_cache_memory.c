@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "backend/plan/memory/budget.h"
+#include "tests/splitmix64.h"
 #include "tests/unit/clock.h"
 #include "tests/unit/plan/cache_calls.h"
 
@@ -162,6 +163,114 @@ static void test_memory(void)
   close_cache();
 }
 
+enum { MIB = 1 << 20, TWELVE_MIB = 12 * MIB - 256 }; /* with a header */
+
+/* So many matrices ask in turn for copies of 12 MiB, two of which fit in a piece of the pool. */
+static int ask_for_copies(int matrices, int rounds)
+{
+  struct shunt_lookup l;
+  int made = 0;
+  for (int round = 0; round < rounds; round++)
+    for (int i = 0; i < matrices; i++) {
+      const struct shunt_key k = key_of(i);
+      if (!call_of(&k, formats, 10, &l) && l.pack_wise)
+        made += pack_of(&k, formats, TWELVE_MIB, 10) == SHUNT_OK;
+      if (shunt_cache_wants_relief(cache)) shunt_cache_relieve(cache);
+    }
+  return made;
+}
+
+/* The pool takes no more of the device than copies may have. */
+static void test_pieces(void)
+{
+  open_cache(96 * MIB);
+  const int made = ask_for_copies(8, 4);
+  check(made == 6 && pool_reserved() == 96 * MIB,
+        "of 8 copies of 12 MiB 6 are in 96 MiB of the device (%d; %zu bytes)", made,
+        pool_reserved());
+  ask_for_copies(8, 300);
+  check(pieces_taken == 4, "one that did not fit is not tried again (%d pieces)", pieces_taken);
+  const struct shunt_key small = key_of(20);
+  check(pack_of(&small, formats, MIB, 10) == SHUNT_OK && pool_reserved() == 96 * MIB,
+        "one that fits into what is left has it");
+  const struct shunt_key worthy = key_of(21);
+  check(pack_of(&worthy, formats, TWELVE_MIB, 1e6) == SHUNT_OK && pool_reserved() == 96 * MIB,
+        "one that saves much takes the place of another");
+  close_cache();
+}
+
+/* What is left is in few pieces, too. */
+static void test_spread(void)
+{
+  check(shunt_cache_make(&cache, NULL, 32 * MIB, 192 * MIB) == SHUNT_OK, "a cache with two limits");
+  allocated = 0;
+  empty_pool();
+  check(ask_for_copies(12, 3) == 12, "copies in six pieces");
+  available = (size_t)1 << 38; /* a quarter of the device */
+  int rounds = 0;
+  do shunt_cache_relieve(cache);
+  while (shunt_cache_wants_relief(cache) && ++rounds < 20);
+  check(pool_reserved() <= 32 * MIB && rounds < 20,
+        "where there may be one, the others are given back (%zu bytes, %d rounds)", pool_reserved(),
+        rounds);
+  ask_for_copies(12, 200);
+  check(allocated == 2 && pool_reserved() == 32 * MIB, "and it fills up again (%d)", allocated);
+  available = (size_t)1 << 40;
+  close_cache();
+}
+
+/* Copies of all sizes come and go, while the device is late and other programs take memory. */
+static void test_storm(void)
+{
+  enum { MATRICES = 24, CALLS = 20000 };
+  struct shunt_lookup l;
+  uint64_t seed = 1;
+  int64_t over = 0;
+  check(shunt_cache_make(&cache, NULL, 64 * MIB, 160 * MIB) == SHUNT_OK, "a cache with two limits");
+  allocated = 0;
+  empty_pool();
+  for (int i = 0; i < CALLS; i++) {
+    const uint64_t random = splitmix64(&seed);
+    const struct shunt_key k = key_of((int)(random % MATRICES));
+    const size_t bytes = (size_t)(1 + random % MATRICES) * MIB;
+    busy = random >> 32 & 1;
+    available = (size_t)1 << (random >> 40 & 1023 ? 40 : 38);
+    if (!call_of(&k, formats, 10, &l) && l.pack_wise) pack_of(&k, formats, bytes, 10);
+    if (shunt_cache_wants_relief(cache)) shunt_cache_relieve(cache);
+    over += pool_reserved() > 192 * MIB;
+  }
+  check(over == 0, "the pool has no more than one piece too many at any time (%lld)",
+        (long long)over);
+  busy = false;
+  int rounds = 0;
+  do shunt_cache_relieve(cache);
+  while (shunt_cache_wants_relief(cache) && ++rounds < 20);
+  check(pool_reserved() <= 160 * MIB && allocated > 0, "nor than it may, once the device is there");
+  check(pieces_taken < CALLS / 20, "pieces are taken %d times", pieces_taken);
+  available = (size_t)1 << 40;
+  close_cache();
+}
+
+/* Other processes hear of whole pieces, but of the first one only what is in it. */
+static void test_told(void)
+{
+  static const unsigned char uuid[16] = {7};
+  char folder[] = "/tmp/shunt-cache-XXXXXX";
+  struct shunt_budget *shared = mkdtemp(folder) ? shunt_budget_open(folder, uuid) : NULL;
+  struct shunt_budget *other = shunt_budget_open(folder, uuid);
+  check(shared && other, "a budget for two");
+  open_cache(64 * MIB);
+  shunt_cache_share(cache, shared);
+  ask_for_copies(1, 3);
+  check(shunt_budget_others(other) == 12 * MIB, "one copy: its bytes");
+  ask_for_copies(3, 3);
+  check(shunt_budget_others(other) == 64 * MIB, "three copies: both pieces");
+  close_cache();
+  shunt_budget_close(shared);
+  shunt_budget_close(other);
+  rmdir(folder);
+}
+
 /* Another process keeps so much, and wants more when it is told, until it is ended.  -1: it could
    not begin. */
 static pid_t keep_elsewhere(const char *folder, int64_t bytes, int64_t budget, int ends[2])
@@ -232,6 +341,10 @@ int main(void)
 {
   test_room();
   test_shared();
+  test_pieces();
+  test_spread();
+  test_storm();
+  test_told();
   test_turns();
   test_way();
   test_relief();

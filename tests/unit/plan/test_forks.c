@@ -48,7 +48,7 @@ static bool use_notes(int i)
   static char buffer, library;
   const struct shunt_problem p = problem(i % 50);
   const struct shunt_preprocessed m = {(cusparseConstSpMatDescr_t)(uintptr_t)(64 + 64 * (i % 100)),
-                                       &library, &buffer, &p};
+                                       &library, &buffer, &p, shunt_problem_hash(&p)};
   shunt_epoch_begin(&m);
   const bool known = shunt_epoch_of(&m) != 0;
   shunt_epoch_forget(m.descriptor);

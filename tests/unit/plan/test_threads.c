@@ -45,7 +45,8 @@ static void note_and_read(int thread, int step)
 static void preprocess(int thread, const struct shunt_problem *problem)
 {
   const struct shunt_preprocessed p = {(cusparseConstSpMatDescr_t)&descriptors[thread * OWN],
-                                       &notes, &descriptors[0], problem};
+                                       &notes, &descriptors[0], problem,
+                                       shunt_problem_hash(problem)};
   shunt_epoch_begin(&p);
   if (shunt_epoch_of(&p) == 0) wrong_epochs++;
   shunt_epoch_end(p.descriptor);

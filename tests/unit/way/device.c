@@ -152,6 +152,15 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t of, size_t bytes)
   device_unlock(hold);
   return cudaSuccess;
 }
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t of, enum cudaMemPoolAttr which, void *value)
+{
+  const hold_t hold = device_lock();
+  uint64_t reserved = pool.freed + pool.spare;
+  for (int i = 0; i < piece_count; i++) reserved += pieces[i].kind == POOLED ? pieces[i].bytes : 0;
+  device_unlock(hold);
+  (void)of, (void)which;
+  return *(uint64_t *)value = reserved, cudaSuccess;
+}
 
 bool device_take(size_t bytes)
 {

@@ -22,6 +22,7 @@ WAY_TEST_LIBS = %D%/libway.la $(ZLIB_LIBS) -lm -ldl -lrt -lpthread
 %C%_test_way_LDADD = $(WAY_TEST_LIBS)
 %C%_test_way_bench_LDADD = tests/unit/libtested-tool.a $(WAY_TEST_LIBS)
 %C%_test_way_calls_LDADD = $(WAY_TEST_LIBS)
+%C%_test_way_calls_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=shunt_problem_hash
 %C%_test_way_faults_LDADD = $(WAY_TEST_LIBS)
 %C%_test_way_memory_LDADD = $(WAY_TEST_LIBS)
 %C%_test_way_service_LDADD = $(WAY_TEST_LIBS)

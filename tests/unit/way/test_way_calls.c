@@ -1,6 +1,7 @@
 /* test_way_calls.c: the whole way of the other calls (SDDMM, CSC, COO, blocks, transposed operands,
    types that cuSPARSE refuses) and of what options add to a call: tuning, measuring, the report,
    trust.  */
+#include "backend/plan/problem.h"
 #include "tests/unit/way/program.h"
 
 static const struct product small = {.m = 16, .k = 32, .n = 16, .each = 8, .alike = 8};
@@ -8,6 +9,16 @@ static const struct product small = {.m = 16, .k = 32, .n = 16, .each = 8, .alik
 static void some_calls(struct product *x, int calls)
 {
   for (int i = 0; i < calls; i++) EXPECT(runs_right(x), "call %d is right", i);
+}
+
+/* How often a problem was hashed (tests/unit/way/local.mk): once a call is enough. */
+static int hashes;
+uint64_t __real_shunt_problem_hash(const struct shunt_problem *p);
+uint64_t __wrap_shunt_problem_hash(const struct shunt_problem *p);
+uint64_t __wrap_shunt_problem_hash(const struct shunt_problem *p)
+{
+  hashes++;
+  return __real_shunt_problem_hash(p);
 }
 
 /* ---- SDDMM ---------------------------------------------------------------------------------- */
@@ -44,8 +55,10 @@ static void sampled(void)
     memcpy(want, x.a.values, sizeof want);
     to.c.values = want;
     EXPECT(shunt_csr_sddmm_host(&to) == SHUNT_OK, "the twin computes");
+    hashes = 0;
     EXPECT(cusparseSDDMM(SAMPLED, buffer) == CUSPARSE_STATUS_SUCCESS, "the call succeeds");
     EXPECT(memcmp(want, x.a.values, sizeof want) == 0, "call %d is right", i);
+    EXPECT(hashes == 1, "call %d hashes its problem %d times", i, hashes);
   }
   EXPECT(library.products == 0 && traced('s'), "all are taken, not \"%s\"", device.trace);
   EXPECT(cusparseSDDMM(SAMPLED, NULL) == CUSPARSE_STATUS_SUCCESS && library.products == 1,

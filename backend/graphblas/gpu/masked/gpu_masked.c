@@ -66,10 +66,13 @@ struct question {
 };
 
 /* Operands, T and what makes it. */
-static int64_t all_bytes(const struct shunt_masked_dot *x, const struct grb_gpu_operands *o)
+static int64_t all_bytes(const struct shunt_masked_dot *x, const struct grb_gpu_operands *o,
+                         bool counted)
 {
+  const bool turned = counted && o->of[GRB_GPU_B].like != GRB_GPU_A;
   const int64_t size = (int64_t)shunt_type_size(x->semiring.type);
   int64_t bytes = (4 + 8 + 16) * x->m.rows + (12 + 2 * (size > 4 ? size : 4)) * x->m.nnz;
+  if (turned) bytes += 8 * x->m.nnz + 12 * x->b.rows;
   for (int i = 0; i < GRB_GPU_OPERANDS; i++) bytes += grb_gpu_operand_bytes(o, i);
   return bytes;
 }
@@ -81,12 +84,13 @@ static bool worth(struct grb_gpu_placement *l, struct grb_gpu_devices *d, bool s
   const int64_t limit = started ? d->device[0].most : shunt_options()->cache_bytes;
   uint64_t term;
   const bool counted = shunt_masked_dot_term(q->x, &term);
-  const bool whole = limit < 0 || all_bytes(q->x, q->operands) <= limit;
+  const bool whole = limit < 0 || all_bytes(q->x, q->operands, counted) <= limit;
   if (!whole && grb_gpu_parts_least(q->x, q->operands, counted) > limit) return false;
-  /* Parts do not know of symmetry: S S' under S took them 5 times as long (graphs_gpu.md). */
+  /* Parts do not know of symmetry: S S' under S takes them twice as long, and where terms are summed
+     all of the longer rows is read (graphs_gpu.md).  */
   const struct grb_gpu_operand *of = q->operands->of;
   const bool one = of[GRB_GPU_B].like == GRB_GPU_A && of[GRB_GPU_M].like == GRB_GPU_A;
-  const double reads = one && !whole ? 5 * q->reads : q->reads;
+  const double reads = one && !whole ? (counted ? 2 : 5) * q->reads : q->reads;
   double upload = 0;
   if (!started) l->rates = grb_gpu_usual_rates();
   for (int i = 0; i < GRB_GPU_OPERANDS; i++)

@@ -45,9 +45,11 @@ static struct shunt_masked_device dot(const struct grb_gpu_parts *p, const struc
   return x;
 }
 
-static int64_t workspace_bytes(int64_t rows, int64_t entries)
+static int64_t workspace_bytes(const struct grb_gpu_parts *p, int64_t rows, int64_t entries)
 {
-  const struct shunt_masked_device x = {.m = {.rows = rows, .nnz = entries}};
+  const struct shunt_masked_device x = {.m = {.rows = rows, .nnz = entries},
+                                        .b = {.rows = p->x->b.rows},
+                                        .values = p->counted ? NULL : p->values};
   return (int64_t)shunt_masked_dot_workspace(&x);
 }
 
@@ -56,7 +58,7 @@ static int64_t part_bytes(const struct grb_gpu_parts *p, int64_t rows, int64_t e
 {
   const int64_t columns = has_columns(p->operands) ? 0 : grb_gpu_round(entries * 4);
   return grb_gpu_round((rows + 1) * 4) + columns + grb_gpu_round(entries * 4) +
-         grb_gpu_round(sum_bytes(p, entries)) + grb_gpu_round(workspace_bytes(rows, entries));
+         grb_gpu_round(sum_bytes(p, entries)) + grb_gpu_round(workspace_bytes(p, rows, entries));
 }
 
 int64_t grb_gpu_parts_least(const struct shunt_masked_dot *x, const struct grb_gpu_operands *o,

@@ -2,8 +2,10 @@
 
 /* Launches, waiting for T's size, waking threads twice. */
 #define CALL 300e-6
-/* The share of the memory's rate that scattered rows are read at. */
-#define SHARE 0.25
+/* The share of the memory's rate that scattered rows are read at, where terms are counted and where
+   they are summed.  */
+#define COUNTED_SHARE 0.5
+#define SUMMED_SHARE 0.25
 /* Bytes of memory for an entry of M: two rows' offsets in lines of their own, its count, and what
    makes T's pattern.  */
 #define BYTES_A_PAIR 128
@@ -28,6 +30,6 @@ double grb_gpu_masked_stream(const struct shunt_masked_dot *x, double reads,
   const double product = reads * (counted ? 4 : 4 + size) + pairs * BYTES_A_PAIR;
   const double down = 4 * (double)x->m.rows + pairs * (4 + (counted ? 4 : size));
   const double written = 8 * (double)x->m.rows + pairs * (8 + size);
-  return CALL + product / (SHARE * r->gather) +
+  return CALL + product / ((counted ? COUNTED_SHARE : SUMMED_SHARE) * r->gather) +
          most(down / r->down, written / grb_gpu_copy_rate(x->threads));
 }

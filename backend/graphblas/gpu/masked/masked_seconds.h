@@ -5,7 +5,8 @@
      T                              columns, and counts or values
 
    T is taken for as large as M.  Rates of the bus are the device's (cost.h).  That of the product
-   is a quarter of what its memory gives: 0.6 to 0.9 of what R-MAT graphs take (graphs_gpu.md).
+   is half of what its memory gives where terms are counted, and a quarter for sums: 0.9 to 1.1 of
+   what R-MAT graphs take (graphs_gpu.md).
    Pure.  */
 #ifndef SHUNT_GRAPHBLAS_GPU_MASKED_SECONDS_H
 #define SHUNT_GRAPHBLAS_GPU_MASKED_SECONDS_H
