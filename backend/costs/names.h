@@ -272,6 +272,7 @@
   SHUNT_SRBCRS_FIELDS(F, "srbcrs", ours.srbcrs) \
   SHUNT_STRIP_FIELDS(F, "srbcrs.strips.128", ours.srbcrs.strips[0]) \
   SHUNT_STRIP_FIELDS(F, "srbcrs.strips.64", ours.srbcrs.strips[1]) \
+  SHUNT_STRIP_FIELDS(F, "srbcrs.strips.32", ours.srbcrs.strips[2]) \
   SHUNT_TILE_FIELDS(F, "tile", ours.tile) \
   SHUNT_DENSE_FIELDS(F, "dense", ours.dense) \
   SHUNT_DENSE_PROVED_FIELDS(F, "dense.proved", ours.dense) \

@@ -33,7 +33,7 @@ static double gathered_us(const struct shunt_spmm *p, int height, double longest
 static double strips_us(const struct shunt_spmm *p, int height, int columns, double longest_row,
                         const struct shunt_machine *m)
 {
-  const struct shunt_strip_costs *c = &of(m)->strips[columns == 64];
+  const struct shunt_strip_costs *c = &of(m)->strips[columns == 128 ? 0 : columns == 64 ? 1 : 2];
   const int64_t groups = shunt_div_up(p->a.rows, height);
   const int64_t blocks =
       shunt_div_up(groups, SHUNT_SRBCRS_STRIP_GROUPS) * shunt_div_up(p->b.cols, columns);
@@ -64,11 +64,13 @@ struct shunt_srbcrs_shape shunt_choose_srbcrs_spmm_shape(const struct shunt_spmm
   const double row = mean_row(p);
   struct shunt_srbcrs_shape best = shunt_srbcrs_spmm_shape(p, height, &m->device);
   double least = gathered_us(p, height, row, m);
-  for (int columns = 64; columns <= 128; columns *= 2) {
+  for (int columns = SHUNT_SRBCRS_WHOLE_COLUMNS; columns <= 128; columns *= 2) {
     const struct shunt_srbcrs_shape s = {columns, 1, SHUNT_SRBCRS_STRIP_GROUPS};
     const double us = strips_us(p, height, columns, row, m);
-    if (!shunt_srbcrs_spmm_strips_fit(&s, &m->device) || !strides_are_held(p, columns)) continue;
-    if (us < least) least = us, best = s;
+    const bool fits =
+        shunt_srbcrs_spmm_whole_fits(p, &s, &m->device) ||
+        (shunt_srbcrs_spmm_strips_fit(&s, &m->device) && strides_are_held(p, columns));
+    if (fits && us < least) least = us, best = s;
   }
   return best;
 }

@@ -37,9 +37,10 @@ bool make_tensor_map(CUtensorMap *map, const struct shunt_dense &m, int box_rows
   const cuuint64_t pitch[1] = {static_cast<cuuint64_t>(m.row_stride) * shunt_type_size(m.type)};
   const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows)};
   const cuuint32_t steps[2] = {1, 1};
-  const CUtensorMapSwizzle swizzle = box_cols * shunt_type_size(m.type) == 64
-                                         ? CU_TENSOR_MAP_SWIZZLE_64B
-                                         : CU_TENSOR_MAP_SWIZZLE_128B;
+  const size_t row = box_cols * shunt_type_size(m.type);
+  const CUtensorMapSwizzle swizzle = row == 32   ? CU_TENSOR_MAP_SWIZZLE_32B
+                                     : row == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                                 : CU_TENSOR_MAP_SWIZZLE_128B;
   return encode(map, type, 2, m.values, sizes, pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
                 swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;

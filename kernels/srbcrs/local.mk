@@ -1,6 +1,6 @@
 # kernels/srbcrs: integers in strides of 32 V x 1 vectors.
 SRBCRS_CUDA = %D%/srbcrs_spmm.cu %D%/srbcrs_spmm_proved.cu %D%/srbcrs_spmm_strips.cu \
-  %D%/srbcrs_spmm_strips_proved.cu
+  %D%/srbcrs_spmm_strips_proved.cu %D%/srbcrs_spmm_whole.cu
 # What no route takes: other widths, SDDMM, scaled results.
 SRBCRS_INTEGER_CUDA = %D%/srbcrs_integer_spmm.cu %D%/srbcrs_integer_spmm_12.cu \
   %D%/srbcrs_integer_spmm_16.cu %D%/srbcrs_integer_spmm_4.cu %D%/srbcrs_integer_spmm_8.cu \

@@ -32,7 +32,9 @@ enum {
                 (1 or 4) that share the strides of a group
      strips     groups 32: of a block, to which B comes through shared memory, `columns` at a
                 time, 64 or 128; split 1.  Needs compute capability 9.0; fast where vectors are
-                spread.  */
+                spread.
+     whole      groups 32 of a block, too, columns 32, split 1: all rows of B, up to 7168, stand in
+                shared memory.  Needs compute capability 9.0; fast where vectors are spread.  */
 struct shunt_srbcrs_shape {
   int columns, split, groups;
 };
@@ -42,7 +44,9 @@ struct shunt_srbcrs_shape {
 enum {
   SHUNT_SRBCRS_STRIP = 256,
   SHUNT_SRBCRS_STRIP_GROUPS = 32,
-  SHUNT_SRBCRS_STRIPS_BYTES = 229632 /* of shared memory */
+  SHUNT_SRBCRS_STRIPS_BYTES = 229632, /* of shared memory */
+  SHUNT_SRBCRS_WHOLE_COLUMNS = 32,
+  SHUNT_SRBCRS_WHOLE_ROWS = 7168 /* of B */
 };
 static inline int shunt_srbcrs_strips_held(int columns)
 {
@@ -55,6 +59,15 @@ static inline bool shunt_srbcrs_spmm_strips_fit(const struct shunt_srbcrs_shape 
   return (s->columns == 128 || s->columns == 64) && s->split == 1 &&
          s->groups == SHUNT_SRBCRS_STRIP_GROUPS && d->compute_capability >= 90 &&
          d->shared_per_block >= SHUNT_SRBCRS_STRIPS_BYTES;
+}
+/* And whole tiles of B? */
+static inline bool shunt_srbcrs_spmm_whole_fits(const struct shunt_spmm *p,
+                                                const struct shunt_srbcrs_shape *s,
+                                                const struct shunt_device *d)
+{
+  return s->columns == SHUNT_SRBCRS_WHOLE_COLUMNS && s->split == 1 &&
+         s->groups == SHUNT_SRBCRS_STRIP_GROUPS && p->b.rows <= SHUNT_SRBCRS_WHOLE_ROWS &&
+         d->compute_capability >= 90 && d->shared_per_block >= SHUNT_SRBCRS_STRIPS_BYTES;
 }
 /* How groups of so many rows are gathered best: the widest shape that leaves some warps for each
    multiprocessor. */

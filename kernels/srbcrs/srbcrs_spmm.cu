@@ -72,11 +72,13 @@ extern "C" shunt_status shunt_srbcrs_spmm_shaped_cuda(const struct shunt_spmm *p
   if (s != SHUNT_OK) return s;
   if (d->compute_capability < 80) return SHUNT_E_UNSUPPORTED;
   const bool strips = shunt_srbcrs_spmm_strips_fit(shape, d);
-  if (!strips && !is_shape(shape, 8)) return SHUNT_E_UNSUPPORTED;
+  const bool whole = shunt_srbcrs_spmm_whole_fits(p, shape, d);
+  if (!strips && !whole && !is_shape(shape, 8)) return SHUNT_E_UNSUPPORTED;
   struct shunt_dense b;
   s = place_b(p->b, workspace, workspace_bytes, &b);
   if (s != SHUNT_OK) return s;
   if (strips) return run_strips(p, v, shape, &b, d, stream);
+  if (whole) return run_whole(p, v, &b, d, stream);
   s = copy_b(p->b, b, d, stream);
   if (s != SHUNT_OK) return s;
   return p->compute == SHUNT_I32 ? run<int32_t>(p, v, shape, &b, d, stream)

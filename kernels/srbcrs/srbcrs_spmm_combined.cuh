@@ -60,6 +60,11 @@ shunt_status run_strips(const struct shunt_spmm *p, const struct shunt_srbcrs *v
                         const struct shunt_srbcrs_shape *shape, const struct shunt_dense *b,
                         const struct shunt_device *d, cudaStream_t stream);
 
+// C by tiles of B that are whole (srbcrs_spmm_whole.cu).
+shunt_status run_whole(const struct shunt_spmm *p, const struct shunt_srbcrs *v,
+                       const struct shunt_dense *b, const struct shunt_device *d,
+                       cudaStream_t stream);
+
 // With the proof inside (srbcrs_spmm_strips_proved.cu), and in how many rounds; 0: not so.
 double strips_proved_rounds(const struct shunt_spmm *p, int height,
                             const struct shunt_srbcrs_shape *shape, const struct shunt_device *d);

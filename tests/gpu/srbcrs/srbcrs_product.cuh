@@ -128,6 +128,8 @@ struct Product {
     bool good = packed;
     for (const shunt_srbcrs_shape &s : strips_of_srbcrs)
       if (shunt_srbcrs_spmm_strips_fit(&s, &device)) good = good && right(s, want);
+    const shunt_srbcrs_shape whole = {SHUNT_SRBCRS_WHOLE_COLUMNS, 1, SHUNT_SRBCRS_STRIP_GROUPS};
+    if (shunt_srbcrs_spmm_whole_fits(&spmm, &whole, &device)) good = good && right(whole, want);
     return good;
   }
 };

@@ -135,7 +135,9 @@ void test_declined()
 
 void time_shape(Product &q, const char *name, const shunt_srbcrs_shape &s)
 {
-  if (s.groups && !shunt_srbcrs_spmm_strips_fit(&s, &q.device)) return;
+  if (s.groups && !shunt_srbcrs_spmm_strips_fit(&s, &q.device) &&
+      !shunt_srbcrs_spmm_whole_fits(&q.spmm, &s, &q.device))
+    return;
   const double us = time_graph([&](cudaStream_t stream) {
     shunt_srbcrs_spmm_shaped_cuda(&q.spmm, &q.a.on_device, &s, &q.device, q.workspace.device,
                                   q.workspace.host.size(), stream);
@@ -158,6 +160,7 @@ void time_layer()
         for (int columns : {32, 64, 128})
           for (int split : {1, 4}) time_shape(q, name, {columns, split, 0});
         for (const shunt_srbcrs_shape &s : strips_of_srbcrs) time_shape(q, name, s);
+        time_shape(q, name, {SHUNT_SRBCRS_WHOLE_COLUMNS, 1, SHUNT_SRBCRS_STRIP_GROUPS});
       }
 }
 

@@ -141,11 +141,12 @@ static void test_strips(void)
   static const struct {
     int64_t side, n;
     double density;
-    int columns; /* of strips; 0: gathered */
+    int columns; /* of strips, 32: those that stay; 0: gathered */
   } of[] = {{4096, 1024, 0.2, 128}, {4096, 1024, 0.1, 128}, {8192, 1024, 0.2, 128},
             {8192, 1024, 0.1, 128}, {4096, 512, 0.2, 64},   {8192, 256, 0.2, 64},
-            {4096, 256, 0.2, 0},    {4096, 256, 0.1, 0},    {4096, 1024, 0.05, 0},
-            {4096, 1024, 0.02, 0},  {8192, 1024, 0.05, 0},  {4096, 64, 0.2, 0}};
+            {4096, 256, 0.2, 32},   {4096, 256, 0.1, 32},   {4096, 1024, 0.05, 0},
+            {4096, 1024, 0.02, 0},  {8192, 1024, 0.05, 0},  {4096, 64, 0.2, 0},
+            {4096, 256, 0.05, 0},   {4096, 256, 0.02, 0},   {4096, 128, 0.2, 0}};
   struct shunt_machine old = context.machine;
   old.device.compute_capability = 80;
   bool right = true, gathers = true;
