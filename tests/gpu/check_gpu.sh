@@ -25,7 +25,8 @@
 #   large      more than 2^31 entries, more than 2^31 elements of C, 10^8 rows, changed in place
 #   dist       a GCN and a solver in two ranks on the device, against one rank and float64
 #   dist2      the same on two devices by NCCL, in one rank and in two, without Shunt and with it, also
-#              with gathers in 4 pieces and as graphs: losses, and how much faster a step must be
+#              with gathers in 4 pieces and as graphs: losses, and how much faster a step must be;
+#              dist2.txt: all times
 #   memory     programs that fill the device, without and with Shunt: both get as much
 #   calibrate  shunt calibrate for CALIBRATE_MINUTES (3): calibrate.tsv, its timings; calibrate.costs,
 #              the table that they give; calibrate.txt, what that is worth
@@ -647,7 +648,9 @@ dist2() {
   faster "$name" us_an_iteration "original-$name" "$name" 1.3
   run "$name-near" 20 python3 "$here/tests/clients/dist_solver.py" --compare "$work/$name.out" \
     "$work/original-$name-1.out" 1e-6
-  grep -H '^value' "$logs"/original-dist2-*.log "$logs"/dist2-*.log | sed 's,.*/,  ,'
+  grep -H '^value' "$logs"/original-dist2-*.log "$logs"/dist2-*.log |
+    sed 's,.*/,,; s/\.log:value / /' >"$out/dist2.txt"
+  sed 's/^/  /' "$out/dist2.txt"
 }
 
 # What 32-bit numbers do not count, by each route that takes it; one after the other, as each takes

@@ -189,6 +189,9 @@ chmod +x bin/* build/shunt
 on_two() { PATH=$work/bin:$PATH check_gpu "" dist2; }
 on_two
 check "dist2: one rank and two, by NCCL" '[ "$(grep -c torchrun times)" = 19 ]'
+check "all times are left" '
+  [ "$(grep -c "^original-dist2-gcn.* us_a_step=" left/dist2.txt)" = 6 ] &&
+  grep -q "^dist2-solver us_an_iteration=250$" left/dist2.txt'
 check "and each bar" '[ "$(grep -c "^dist2.*-faster .*1 passed" said)" = 7 ]'
 GAIN=1
 export GAIN
