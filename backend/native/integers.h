@@ -3,9 +3,9 @@
 #define SHUNT_NATIVE_INTEGERS_H
 
 #include "conv/srbcrs/srbcrs_conv.h"
-#include "kernels/srbcrs/srbcrs_attention.h"
+#include "kernels/srbcrs/attention/srbcrs_attention.h"
 #include "kernels/srbcrs/srbcrs_integers.h"
-#include "kernels/srbcrs/srbcrs_quantise.h"
+#include "kernels/srbcrs/attention/srbcrs_quantise.h"
 
 #include "backend/native/native.h"
 

@@ -10,6 +10,8 @@ namespace
 using namespace harness;
 
 static const shunt_srbcrs_shape strips_of_srbcrs[] = {{128, 1, 32}, {64, 1, 32}};
+static const shunt_srbcrs_shape whole_of_srbcrs = {SHUNT_SRBCRS_WHOLE_COLUMNS, 1,
+                                                   SHUNT_SRBCRS_STRIP_GROUPS};
 
 struct Options {
   shunt_type out = SHUNT_I32;
@@ -128,8 +130,8 @@ struct Product {
     bool good = packed;
     for (const shunt_srbcrs_shape &s : strips_of_srbcrs)
       if (shunt_srbcrs_spmm_strips_fit(&s, &device)) good = good && right(s, want);
-    const shunt_srbcrs_shape whole = {SHUNT_SRBCRS_WHOLE_COLUMNS, 1, SHUNT_SRBCRS_STRIP_GROUPS};
-    if (shunt_srbcrs_spmm_whole_fits(&spmm, &whole, &device)) good = good && right(whole, want);
+    if (shunt_srbcrs_spmm_whole_fits(&spmm, &whole_of_srbcrs, &device))
+      good = good && right(whole_of_srbcrs, want);
     return good;
   }
 };

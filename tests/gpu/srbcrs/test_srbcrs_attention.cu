@@ -3,7 +3,7 @@
 // ragged sizes, groups without entries, several problems, extreme integers, and scores that are no
 // numbers or beyond f16; and is within a rounding of the weights of its twin.
 //   --time   also times one launch beside three
-#include "kernels/srbcrs/srbcrs_attention.h"
+#include "kernels/srbcrs/attention/srbcrs_attention.h"
 #include "tests/gpu/srbcrs/integer_operands.cuh"
 
 using namespace harness;

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "kernels/srbcrs/host_srbcrs_integers.h"
-#include "kernels/srbcrs/srbcrs_attention.h"
+#include "kernels/srbcrs/attention/srbcrs_attention.h"
 
 /* A row of one problem. */
 struct row {

@@ -15,7 +15,7 @@
 // Bound: x read once, and a second time, out of L2 where it fits, per tensor and of long rows.
 #include "kernels/common/early_launch.cuh"
 #include "kernels/common/number.cuh"
-#include "kernels/srbcrs/srbcrs_quantise.h"
+#include "kernels/srbcrs/attention/srbcrs_quantise.h"
 
 namespace shunt
 {

@@ -1,6 +1,6 @@
 // srbcrs_attention.cu: checks and launch of attention of integers (srbcrs_attention.cuh).
 #include "kernels/common/early_launch.cuh"
-#include "kernels/srbcrs/srbcrs_attention.cuh"
+#include "kernels/srbcrs/attention/srbcrs_attention.cuh"
 
 namespace shunt
 {

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "kernels/common/host_element.h"
-#include "kernels/srbcrs/srbcrs_quantise.h"
+#include "kernels/srbcrs/attention/srbcrs_quantise.h"
 
 static float element(const struct shunt_dense *m, int64_t i, int64_t j)
 {

@@ -14,7 +14,7 @@
 #ifndef SHUNT_SRBCRS_ATTENTION_H
 #define SHUNT_SRBCRS_ATTENTION_H
 
-#include "kernels/srbcrs/srbcrs_quantise.h"
+#include "kernels/srbcrs/attention/srbcrs_quantise.h"
 
 #ifdef __cplusplus
 extern "C" {
