@@ -85,8 +85,8 @@ struct whole_tile {
     ptx::mbarrier_init_fence();
     for (int i = 0; i < strips; i++) {
       ptx::mbarrier_arrive_expect(full + 8 * i, shape::kStripBytes);
-      ptx::tensor_load_2d(base + i * shape::kStripBytes, &map, column,
-                          i * shape::kStrip, full + 8 * i);
+      ptx::tensor_load_2d(base + i * shape::kStripBytes, &map, column, i * shape::kStrip,
+                          full + 8 * i);
     }
   }
   __device__ __forceinline__ void wait_for(int count)
