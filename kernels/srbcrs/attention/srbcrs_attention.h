@@ -65,7 +65,8 @@ static inline int64_t shunt_srbcrs_attention_shared(int64_t longest)
 
 /* m: a pattern of 16, 12 or 8 bits, which are those of the weights; its values are not touched.
    longest: no group has more strides.  Needs compute capability 8.0, and the shared memory above in
-   a block; with real_v scores that have no room there are computed twice.  SHUNT_E_UNSUPPORTED, SHUNT_E_ARGUMENT: nothing was enqueued.  */
+   a block; with real_v scores that have no room there are computed twice.  SHUNT_E_UNSUPPORTED,
+   SHUNT_E_ARGUMENT: nothing was enqueued.  */
 shunt_status shunt_srbcrs_attention_cuda(const struct shunt_srbcrs_attention *p,
                                          const struct shunt_srbcrs *m, int64_t longest,
                                          const struct shunt_device *d, shunt_stream stream);
