@@ -2,6 +2,7 @@
    by row, each score computed again whenever it is wanted. */
 #include <math.h>
 
+#include "kernels/srbcrs/attention/host_srbcrs_e4m3.h"
 #include "kernels/srbcrs/attention/srbcrs_attention.h"
 #include "kernels/srbcrs/host_srbcrs_integers.h"
 
@@ -83,18 +84,26 @@ static double rounded_to(shunt_type type, double x)
   return shunt_load(&place, 0, type);
 }
 
-/* With real_v, whose first element is number `from`. */
-static void one_real_row(const struct row *k, int64_t from, int64_t at)
+/* Of V, the problem's first element of which is number `from` of real_v. */
+static double real_value(const struct row *k, int64_t from, int64_t j, int64_t c)
 {
   const struct shunt_srbcrs_real_v *v = &k->p->real_v;
+  if (v->values) return shunt_load(v->values, from + j * v->row_stride + c, v->type);
+  const double scale = (double)k->p->v_scale[0];
+  return scale * shunt_e4m3_value((uint8_t)shunt_integer_at(&k->p->v, j, c));
+}
+
+/* With weights that are not integers. */
+static void one_real_row(const struct row *k, int64_t from, int64_t at)
+{
+  const shunt_type type = k->p->real_v.values ? k->p->real_v.type : SHUNT_F16;
   double sums[SHUNT_SRBCRS_ATTENTION_WIDEST] = {0}, most;
   const double sum = sum_of(k, &most);
   for (int64_t s = k->first; sum > 0 && s < k->end; s++) {
     if (!is_entry(k, s)) continue;
-    const double weight = rounded_to(v->type, exp(score(k, s) - most));
-    const int64_t row = from + k->m->columns[s] * v->row_stride;
+    const double weight = rounded_to(type, exp(score(k, s) - most));
     for (int64_t c = 0; c < k->p->q.cols; c++)
-      sums[c] += weight * shunt_load(v->values, row + c, v->type);
+      sums[c] += weight * real_value(k, from, k->m->columns[s], c);
   }
   for (int64_t c = 0; c < k->p->q.cols; c++)
     shunt_store(k->p->o, at + c, k->p->type, sum == 0 ? 0 : sums[c] / sum);
@@ -111,6 +120,7 @@ static void one_problem(const struct shunt_srbcrs_attention *p, const struct shu
   one.q = shunt_integers_of(&p->q, z);
   one.k = shunt_integers_of(&p->k, z);
   if (!p->real_v.values) one.v = shunt_integers_of(&p->v, z);
+  if (p->v_scale) one.v_scale += z;
   one.q_scales += z * m->rows;
   one.k_scales += z * m->cols;
   if (p->problems > 1) {
@@ -120,7 +130,7 @@ static void one_problem(const struct shunt_srbcrs_attention *p, const struct shu
   for (int64_t i = 0; i < m->rows; i++) {
     const int64_t g = i / m->height;
     const struct row k = {&one, m, i, m->begin[g], m->end[g], (int)(i % m->height)};
-    if (p->real_v.values)
+    if (p->real_v.values || p->v_e4m3)
       one_real_row(&k, first_v, first + i * p->row_stride);
     else
       one_row(&k, &to, first + i * p->row_stride);

@@ -59,7 +59,7 @@ extern "C" shunt_status shunt_srbcrs_attention_cuda(const struct shunt_srbcrs_at
     if (bytes > UINT32_MAX) return SHUNT_E_UNSUPPORTED;
   const bool kept = shunt_srbcrs_attention_shared(longest) <= d->shared_per_block;
   const arguments k = arguments_of(p, m, kept ? longest : 0);
-  if (p->real_v.values) return launch_real({k, p->real_v}, kept, d, stream);
+  if (p->real_v.values || p->v_e4m3) return launch_real({k, p->real_v}, kept, d, stream);
   if (!kept || p->v.row_bytes > UINT32_MAX) return SHUNT_E_UNSUPPORTED;
   if (p->q.cols <= 64)
     return m->bits == 8 ? launch<1, 1>(k, d, stream) : launch<1, 2>(k, d, stream);

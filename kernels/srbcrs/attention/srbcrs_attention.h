@@ -12,7 +12,7 @@
 
    Or with V as real numbers, whose products are f16's or bf16's, added in f32:
 
-     e(i, j) = exp(S(i, j) - m(i)),   w(i, j) = e(i, j) rounded to V's type
+     e(i, j) = exp(S(i, j) - m(i)),   w(i, j) = e(i, j) rounded to V's type, of e4m3 to f16
      O(i, k) = (sum over j of w(i, j) V(j, k)) / (sum over j of e(i, j)), rounded once
 
    NaN where S has a NaN or +Inf in row i, or -Inf alone; 0 in a row without entries.
@@ -39,11 +39,13 @@ struct shunt_srbcrs_real_v {
    and one for v.  Of several problems what the others have stands behind what the first one has, as
    in struct shunt_srbcrs_problems; that of o as in struct shunt_srbcrs_integer_spmm: o is that of
    head 0 of batch 0, and the first problem is number `first`; of one problem it is its own.  o:
-   f16, bf16 or f32.  real_v: without values v and v_scale are V, else they are not read.  */
+   f16, bf16 or f32.  real_v: without values v and v_scale are V, else they are not read; v_e4m3: v
+   has numbers of e4m3, real ones.  */
 struct shunt_srbcrs_attention {
   struct shunt_integers q, k, v;
   const float *q_scales, *k_scales, *v_scale;
   struct shunt_srbcrs_real_v real_v;
+  int v_e4m3;
   float scale;
   shunt_type type; /* of o */
   void *o;

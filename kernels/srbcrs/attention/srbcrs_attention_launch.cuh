@@ -11,8 +11,8 @@ namespace attention
 {
 
 struct real_arguments {
-  arguments a; // its V is not read
-  struct shunt_srbcrs_real_v v;
+  arguments a;
+  struct shunt_srbcrs_real_v v; // no values: those of `a`, of e4m3
 };
 
 // kept: scores stay in shared memory (srbcrs_attention_real.cu).

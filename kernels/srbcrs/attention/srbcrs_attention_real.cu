@@ -1,4 +1,4 @@
-// srbcrs_attention_real.cu: launch of attention with V of f16 or bf16 (srbcrs_attention_real.cuh).
+// srbcrs_attention_real.cu: launch of attention with V of f16, bf16 or e4m3 (srbcrs_attention_real.cuh).
 #include "kernels/srbcrs/attention/srbcrs_attention_real.cuh"
 
 namespace shunt
@@ -27,6 +27,7 @@ static shunt_status launch_type(const real_arguments &k, bool kept, const struct
 shunt_status launch_real(const real_arguments &k, bool kept, const struct shunt_device *d,
                          cudaStream_t stream)
 {
+  if (!k.v.values) return launch_type<e4m3>(k, kept, d, stream);
   return k.v.type == SHUNT_F16 ? launch_type<__half>(k, kept, d, stream)
                                : launch_type<__nv_bfloat16>(k, kept, d, stream);
 }

@@ -1,4 +1,4 @@
-// srbcrs_attention_real.cuh: attention with scores of integers and V of f16 or bf16, a group of V
+// srbcrs_attention_real.cuh: attention with scores of integers and V of f16, bf16 or e4m3, a group of V
 // rows by a warp (srbcrs_attention.h).
 //
 // The first walk is that of srbcrs_attention.cuh.  One more, for each 64 columns of V, makes the
@@ -22,6 +22,8 @@
 // NaN; and sums of bf16 may overflow.  So a result that is no finite number is computed again, from
 // the row's entries alone, by the lane that has it.
 //
+// Of e4m3 numbers become f16 on the way, 2^-8 of them, and weights are f16.
+//
 // Kept: scores stay in shared memory, as in srbcrs_attention.cuh.  Where a group has too many they
 // are computed again in the second walk.
 //
@@ -30,6 +32,7 @@
 #pragma once
 #include "kernels/ptx/mma.cuh"
 #include "kernels/srbcrs/attention/srbcrs_attention_launch.cuh"
+#include "kernels/srbcrs/attention/srbcrs_e4m3.cuh"
 
 namespace shunt
 {
@@ -37,6 +40,21 @@ namespace srbcrs
 {
 namespace attention
 {
+
+// V's type, what it is multiplied as, and eight of a row.
+template <class T> struct v_type {
+  static constexpr bool kIsE4m3 = false;
+  using product = T;
+  using piece = uint4;
+};
+struct e4m3 {
+  uint8_t bits;
+};
+template <> struct v_type<e4m3> {
+  static constexpr bool kIsE4m3 = true;
+  using product = __half;
+  using piece = uint2;
+};
 
 // Two numbers of V's type side by side, and the product of them.
 __device__ __forceinline__ uint32_t pair_of(float low, float high, __half)
@@ -63,11 +81,41 @@ __device__ __forceinline__ void multiply_real(float (&d)[4], const uint32_t (&a)
 // V of the block's problem.
 template <class T> __device__ __forceinline__ const T *v_of(const real_arguments &p)
 {
+  if constexpr (v_type<T>::kIsE4m3)
+    return reinterpret_cast<const T *>(p.a.v + blockIdx.y * p.a.m.cols * p.a.v_row_bytes);
   const T *const v = static_cast<const T *>(p.v.values);
   const scaled_store &o = p.a.store;
   if (o.count == 1) return v;
   const int64_t z = o.first + blockIdx.y;
   return v + z / o.heads * p.v.batch_stride + z % o.heads * p.v.head_stride;
+}
+
+template <class T> __device__ __forceinline__ int64_t row_stride_of(const real_arguments &p)
+{
+  return v_type<T>::kIsE4m3 ? p.a.v_row_bytes : p.v.row_stride;
+}
+// What sums over V are multiplied by.
+template <class T> __device__ __forceinline__ float factor_of_v(const real_arguments &p)
+{
+  if constexpr (v_type<T>::kIsE4m3) return factor_of(p.a.store.scaling, blockIdx.y, 0) * kOfHalves;
+  return 1.0f;
+}
+
+// Columns 2m and 2m + 1 of two rows: each a pair.
+__device__ __forceinline__ void columns_of_pair(const uint4 &low, const uint4 &high, int m,
+                                                uint32_t &even, uint32_t &odd)
+{
+  const uint32_t l = m == 0 ? low.x : m == 1 ? low.y : m == 2 ? low.z : low.w;
+  const uint32_t h = m == 0 ? high.x : m == 1 ? high.y : m == 2 ? high.z : high.w;
+  even = ptx::permute_bytes(l, h, 0x5410);
+  odd = ptx::permute_bytes(l, h, 0x7632);
+}
+__device__ __forceinline__ void columns_of_pair(const uint2 &low, const uint2 &high, int m,
+                                                uint32_t &even, uint32_t &odd)
+{
+  const uint32_t l = m < 2 ? low.x : low.y, h = m < 2 ? high.x : high.y;
+  even = m % 2 ? halves_of_e4m3<2>(l, h) : halves_of_e4m3<0>(l, h);
+  odd = m % 2 ? halves_of_e4m3<3>(l, h) : halves_of_e4m3<1>(l, h);
 }
 
 // Row r of the group: what its weights are made with.
@@ -103,6 +151,8 @@ __device__ __noinline__ float exact_element(const real_arguments &p, int64_t gro
 
 // The second walk: 64 columns of V by the warp, 8 by a lane.
 template <class T> struct real_mixer {
+  using product = typename v_type<T>::product;
+  using piece = typename v_type<T>::piece;
   const real_arguments &p;
   const T *v; // where the lane's columns do not exist, the first ones
   int g, t, column0;
@@ -129,7 +179,7 @@ template <class T> struct real_mixer {
   }
 
   struct rows {
-    uint4 of[4][2]; // of slots 8t + s and 8t + 4 + s
+    piece of[4][2]; // of slots 8t + s and 8t + 4 + s
   };
   __device__ __forceinline__ rows gather(const lane_list &l) const
   {
@@ -142,7 +192,7 @@ template <class T> struct real_mixer {
     for (int s = 0; s < 4; s++)
 #pragma unroll
       for (int i = 0; i < 2; i++)
-        b.of[s][i] = *reinterpret_cast<const uint4 *>(v + slots[s][i] * p.v.row_stride);
+        b.of[s][i] = *reinterpret_cast<const piece *>(v + slots[s][i] * row_stride_of<T>(p));
     return b;
   }
 
@@ -156,7 +206,7 @@ template <class T> struct real_mixer {
       sums[r] += e[r][0] + e[r][1] + (e[r][2] + e[r][3]);
     }
 #pragma unroll
-    for (int s = 0; s < 4; s++) to[s] = ptx::movmatrix_trans(pair_of(e[0][s], e[1][s], T()));
+    for (int s = 0; s < 4; s++) to[s] = ptx::movmatrix_trans(pair_of(e[0][s], e[1][s], product()));
   }
 
   __device__ __forceinline__ void multiply(const rows &b, const uint32_t (&w)[4])
@@ -167,17 +217,10 @@ template <class T> struct real_mixer {
       for (int m = 0; m < 4; m++) {
         uint32_t a[4];
 #pragma unroll
-        for (int s = 0; s < 2; s++) {
-          const uint32_t low = word_of(b.of[h + s][0], m), high = word_of(b.of[h + s][1], m);
-          a[2 * s] = ptx::permute_bytes(low, high, 0x5410);
-          a[2 * s + 1] = ptx::permute_bytes(low, high, 0x7632);
-        }
-        multiply_real(d[m], a, {w[h], w[h + 1]}, T());
+        for (int s = 0; s < 2; s++)
+          columns_of_pair(b.of[h + s][0], b.of[h + s][1], m, a[2 * s], a[2 * s + 1]);
+        multiply_real(d[m], a, {w[h], w[h + 1]}, product());
       }
-  }
-  __device__ __forceinline__ static uint32_t word_of(const uint4 &x, int m)
-  {
-    return m == 0 ? x.x : m == 1 ? x.y : m == 2 ? x.z : x.w;
   }
 
   __device__ __forceinline__ void store(const weigher &w, uint32_t seen, int64_t group)
@@ -188,15 +231,16 @@ template <class T> struct real_mixer {
       float sum = sums[r];
       for (int other = 4; other <= 16; other *= 2) sum += __shfl_xor_sync(kAll, sum, other);
       const bool any = seen >> r & 0x01010101u, good = any && w.finite[r] && sum == sum;
-      const real_row of = {2 * t + r, w.greatest[r], __fdiv_rn(1.0f, sum)};
+      const real_row of = {2 * t + r, w.greatest[r], __fdiv_rn(factor_of_v<T>(p), sum)};
       const int64_t row = group * p.a.m.height + of.r;
       if (!inside || of.r >= p.a.m.height || row >= p.a.m.rows) continue;
       float x[8];
 #pragma unroll
       for (int i = 0; i < 8; i++) {
         x[i] = good ? d[i / 2][i % 2 * 2 + r] * of.by : any ? NAN : 0.0f;
-        if (good && !(fabsf(x[i]) <= 3.402823466e38f))
-          x[i] = exact_element<T>(p, group, of, column0 + i);
+        if constexpr (!v_type<T>::kIsE4m3) // which has neither Inf nor NaN
+          if (good && !(fabsf(x[i]) <= 3.402823466e38f))
+            x[i] = exact_element<T>(p, group, of, column0 + i);
       }
       with_float_type(p.a.store.scaling.type, [&](auto out) {
         p.a.store.template put_as<decltype(out)>(1.0f, row, column0, p.a.d - column0, x);

@@ -84,8 +84,9 @@ void test_quantise(shunt_type type, int bits, int per_row, int64_t cols)
 }
 
 // Three matrices in one call have the bits of the twin: where they share a launch, and where one of
-// another type, or one that begins an element further on, keeps them apart.
-void test_quantise_several(shunt_type type, shunt_type third, int64_t further)
+// another type, or one that begins an element further on, keeps them apart.  The third has
+// integers, or numbers of e4m3.
+void test_quantise_several(shunt_type type, shunt_type third, int64_t further, bool is_e4m3)
 {
   static const struct {
     int64_t rows, problems;
@@ -114,7 +115,8 @@ void test_quantise_several(shunt_type type, shunt_type third, int64_t further)
                         from.batch_stride,
                         {into, k.bits, k.rows, 24, 32},
                         (float *)by,
-                        k.per_row};
+                        k.per_row,
+                        i == 2 && is_e4m3};
     }
   }
   const shunt_device d = this_device();
@@ -129,8 +131,8 @@ void test_quantise_several(shunt_type type, shunt_type third, int64_t further)
     good &= q.host == integers && f.host == factors;
     delete x[i], delete to[i], delete scales[i];
   }
-  check(good, "quantise three: types %d and %d, one %lld further on", type, third,
-        (long long)further);
+  check(good, "quantise three: types %d and %d, one %lld further on, e4m3: %d", type, third,
+        (long long)further, is_e4m3);
 }
 
 void test_products(int bits, int height)
@@ -171,9 +173,9 @@ struct Scheme {
   bool is_unsigned = true;
 };
 const Scheme kSchemes[] = {
-    {16, 8, 8, "16b-8b", false},      {12, 8, 8, "12b-8b", false}, {8, 8, 8, "8b-8b"},
-    {8, 8, 8, "8b-8b signed", false}, {8, 8, 4, "8b-8b-4b"},       {8, 4, 4, "8b-4b"},
-    {8, 8, SHUNT_REAL_V, "8b-f16"}};
+    {16, 8, 8, "16b-8b", false},      {12, 8, 8, "12b-8b", false},    {8, 8, 8, "8b-8b"},
+    {8, 8, 8, "8b-8b signed", false}, {8, 8, 4, "8b-8b-4b"},          {8, 4, 4, "8b-4b"},
+    {8, 8, SHUNT_REAL_V, "8b-f16"},   {8, 8, SHUNT_E4M3_V, "8b-e4m3"}};
 
 // Do the scales agree: both no number, or equal within what some weights that are 1 off leave?
 bool scales_agree(const Buffer &got, const std::vector<float> &want)
@@ -464,9 +466,11 @@ int main(int argc, char **argv)
     for (int height : {0, 2, 4, 8}) test_products(bits, height);
   }
   for (shunt_type type : {SHUNT_F16, SHUNT_BF16, SHUNT_F32}) {
-    test_quantise_several(type, type, 0);
-    test_quantise_several(type, type, 1);
-    test_quantise_several(type, type == SHUNT_F32 ? SHUNT_F16 : SHUNT_F32, 0);
+    for (const bool is_e4m3 : {false, true}) {
+      test_quantise_several(type, type, 0, is_e4m3);
+      test_quantise_several(type, type, 1, is_e4m3);
+      test_quantise_several(type, type == SHUNT_F32 ? SHUNT_F16 : SHUNT_F32, 0, is_e4m3);
+    }
   }
   for (int bits : {16, 12, 8})
     for (int64_t cols : {130, 1400, 3000})
@@ -484,6 +488,7 @@ int main(int argc, char **argv)
     test_attention(kSchemes[2], SHUNT_F16, n, 25);
     test_attention(kSchemes[6], SHUNT_F16, n, 24);
     test_attention(kSchemes[6], SHUNT_BF16, n, 64);
+    test_attention(kSchemes[7], SHUNT_F32, n, 24);
   }
   test_attention_faults(true), test_attention_faults(false);
   test_pack_faults();

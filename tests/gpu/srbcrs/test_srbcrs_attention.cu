@@ -2,7 +2,7 @@
 // launches, SDDMM with results of f16, softmax and SpMM: for every V and width of the weights, over
 // ragged sizes, groups without entries, several problems, extreme integers, and scores that are no
 // numbers or beyond f16; and is within a rounding of the weights of its twin.  With V of f16 and
-// bf16: within a rounding of its twin, also where V has Inf, NaN, and numbers whose sums overflow;
+// bf16, and of e4m3: within a rounding of its twin, also where V has Inf, NaN, and numbers whose sums overflow;
 // and the same bits whether scores are kept or computed again.
 //   --time   also times one launch beside three
 #include "kernels/srbcrs/attention/srbcrs_attention.h"
@@ -228,6 +228,11 @@ struct RealV {
   Buffer v;
   double greatest; // of its numbers
 
+  // All bits of e4m3, as the integers of V have them; greatest: of them, scaled.
+  explicit RealV(Attention &of) : x(of), type(SHUNT_U8), stride(0), v(1), greatest(480 * 0.01)
+  {
+    x.on_host.v_e4m3 = x.on_device.v_e4m3 = 1;
+  }
   RealV(Attention &of, shunt_type t, double most, uint64_t seed)
       : x(of), type(t), stride(of.c.heads * of.c.d + 8 * (int64_t)(seed % 2)),
         v((size_t)(of.c.batches * of.p.cols * stride) * 2), greatest(most)
@@ -301,7 +306,7 @@ void test_real(int height, shunt_type type)
         if (r.below(2)) c.batches = 2, c.heads = 3;
         c.special = r.below(3) == 0;
         Attention x(p, c, r.next() % 1000);
-        good &= RealV(x, type, 1, r.next()).right();
+        good &= type == SHUNT_U8 ? RealV(x).right() : RealV(x, type, 1, r.next()).right();
       }
   check(good, "V = %d, values of type %d: ragged sizes", height, type);
 }
@@ -364,9 +369,13 @@ void time_attention()
                "strides: one launch %.2f us, three %.2f us\n",
                (long long)length, sparsity, bits, (long long)x.longest(), one, three);
         if (bits > 8) continue;
-        RealV v(x, SHUNT_F16, 1, 19);
-        printf("time attention %lld, 4 heads, sparsity %g, values of f16: one launch %.2f us\n",
-               (long long)length, sparsity, time_graph([&](cudaStream_t s) { x.one_launch(s); }));
+        const auto one_launch = [&](cudaStream_t s) { x.one_launch(s); };
+        RealV bytes(x);
+        const double of_e4m3 = time_graph(one_launch);
+        RealV halves(x, SHUNT_F16, 1, 19);
+        printf(
+            "time attention %lld, 4 heads, sparsity %g: values of e4m3 %.2f us, of f16 %.2f us\n",
+            (long long)length, sparsity, of_e4m3, time_graph(one_launch));
       }
 }
 
@@ -381,10 +390,10 @@ int main(int argc, char **argv)
     }
   test_uneven();
   test_declined();
-  for (const shunt_type type : {SHUNT_F16, SHUNT_BF16}) {
-    for (int height : {2, 4, 8}) test_real(height, type);
-    test_real_values(type);
-  }
+  for (int height : {2, 4, 8})
+    for (const shunt_type type : {SHUNT_F16, SHUNT_BF16, SHUNT_U8 /* e4m3 */})
+      test_real(height, type);
+  test_real_values(SHUNT_F16), test_real_values(SHUNT_BF16);
   test_real_declined();
   if (argc > 1 && !strcmp(argv[1], "--time")) time_attention();
   return finish();
