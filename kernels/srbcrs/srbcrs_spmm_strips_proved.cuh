@@ -18,7 +18,7 @@ namespace srbcrs
 {
 
 constexpr int kStripsBarrier = 1; // of the warps that multiply
-using strips_team = guard::team<16, 4, kStripsBarrier + 1>;
+using strips_team = guard::team<16, 4>;
 
 // Behind the rows of B and their barriers is what the warps tell each other.
 using strips_state = guard::proof_state<strips_team>;
@@ -46,7 +46,8 @@ __global__ void __launch_bounds__(strips_team::kThreads, 1)
   static_assert(Shape::kWarps == strips_team::kWarps, "the first warps multiply");
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(1024) unsigned char shared[];
-  strips_state &b = *reinterpret_cast<strips_state *>(shared + k.state);
+strips_state &b = *reinterpret_cast<strips_state *>(shared + k.state);
+  guard::open_proof(b);
   constexpr int kGroupsOfBlock = Shape::kWarps * Shape::kGroups;
   // The same for all lanes, as the compiler knows.
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);

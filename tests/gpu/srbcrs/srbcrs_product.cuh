@@ -18,7 +18,8 @@ struct Options {
   int b_layout = 0, c_layout = 0;
   double alpha = 1, beta = 0;
   Values values = RANDOM_VALUES;
-  int spread = 0; // A's vectors
+  int spread = 0;     // A's vectors
+  bool timed = false; // only: A is packed on the device alone
 };
 
 struct Product {
@@ -55,7 +56,7 @@ struct Product {
     spmm.c = cl.view(c.device, with.out);
     spmm.alpha.host = with.alpha, spmm.beta.host = with.beta;
     spmm.compute = with.out;
-    packed = a.pack() && !a.irregular();
+    packed = a.pack(!o.timed) && !a.irregular();
   }
 
   std::vector<int64_t> sums() const

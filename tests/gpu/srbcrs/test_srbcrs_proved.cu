@@ -248,7 +248,7 @@ void time_layers()
       for (int64_t n : {32, 64, 128, 256, 512, 1024}) {
         const Pattern p = random_pattern(4096, 4096, 1 - sparsity, height, 17);
         Options o;
-        o.b_layout = 1, o.c_layout = 1;
+        o.b_layout = 1, o.c_layout = 1, o.timed = true;
         Product q(p, height, height, n, o, 18);
         Proved x(q, shapes[0]);
         x.reset(0);
@@ -265,7 +265,7 @@ void time_strips()
       const Pattern p = random_pattern(side, side, 1 - sparsity, 8, 17);
       for (int64_t n : {256, 512, 1024}) {
         Options o;
-        o.b_layout = 1, o.c_layout = 1, o.spread = 1;
+        o.b_layout = 1, o.c_layout = 1, o.spread = 1, o.timed = true;
         Product q(p, 8, 8, n, o, 18);
         Proved x(q, shapes[0]);
         x.reset(0);
@@ -281,6 +281,7 @@ void time_strips()
 
 int main(int argc, char **argv)
 {
+  setvbuf(stdout, nullptr, _IOLBF, 0);
   if (argc > 1 && !strcmp(argv[1], "--strips")) {
     time_strips();
     return finish();
