@@ -1,6 +1,8 @@
 /* test_srbcrs_cost.c: the `srbcrs` route: which matrices it packs, and that what it expects of them
    is less than what `csr` takes where it has to be.  How right the estimates are only a device can
    say (tests/bench/srbcrs.md).  */
+#include <string.h>
+
 #include "backend/plan/context.h"
 #include "backend/routes/costs.h"
 #include "backend/routes/routes.h"
@@ -118,6 +120,9 @@ static void test_proof(void)
     make(&w, of[i].side, 0.1, 8, of[i].n);
     const struct shunt_machine *m = &context.machine;
     const bool inside = shunt_choose_srbcrs_proved(&w.p.spmm, 8, m, &shape);
+    if (inside != of[i].inside || memcmp(&shape, &of[i].shape, sizeof shape))
+      printf("# %d x %d: inside %d, %d columns by %d warps, %d groups\n", (int)of[i].side,
+             (int)of[i].n, inside, shape.columns, shape.split, shape.groups);
     right &= inside == of[i].inside;
     right &= shape.columns == of[i].shape.columns && shape.split == of[i].shape.split;
     right &= shape.groups == of[i].shape.groups;
