@@ -121,10 +121,13 @@ static double behind_us(const struct shunt_spmm *p, int height, double longest_r
   return shaped_us(p, height, &s, longest_row, m) + shunt_cost_proof_let_in(&p->a, m);
 }
 
+/* Strips of 128 columns hash first, others beside. */
 static double inside_us(const struct shunt_spmm *p, int height, const struct shunt_srbcrs_shape *s,
                         double longest_row, const struct shunt_machine *m)
 {
-  return shaped_us(p, height, s, longest_row, m) + shunt_cost_proof_inside(&p->a, m);
+  const bool first = s->groups && s->columns == 128;
+  return shaped_us(p, height, s, longest_row, m) +
+         (first ? shunt_cost_csr_bytes(&p->a) / of(m)->first : shunt_cost_proof_inside(&p->a, m));
 }
 
 /* The fastest, where those with the proof behind them do not take less. */
@@ -135,12 +138,12 @@ bool shunt_choose_srbcrs_proved(const struct shunt_spmm *p, int height,
   double least = behind_us(p, height, row, m);
   bool any = false;
   *shape = gathered_shape(p, height, m);
-  for (int columns = 0; columns <= 128; columns += columns ? columns : 32) {
-    const struct shunt_srbcrs_shape shared = {columns, 1, SHUNT_SRBCRS_STRIP_GROUPS};
-    const struct shunt_srbcrs_shape s = columns ? shared : gathered_shape(p, height, m);
-    if (!proves(p, height, &s, m)) continue;
-    const double us = inside_us(p, height, &s, row, m);
-    if (us <= least) least = us, *shape = s, any = true;
+  const struct shunt_srbcrs_shape of[] = {
+      *shape, {64, 1, SHUNT_SRBCRS_STRIP_GROUPS}, {128, 1, SHUNT_SRBCRS_STRIP_GROUPS}};
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    if (!proves(p, height, &of[i], m)) continue;
+    const double us = inside_us(p, height, &of[i], row, m);
+    if (us <= least) least = us, *shape = of[i], any = true;
   }
   return any;
 }

@@ -86,7 +86,7 @@ shunt_status shunt_srbcrs_spmm_shaped_cuda(const struct shunt_spmm *p, const str
                                            size_t workspace_bytes, shunt_stream stream);
 /* In how many rounds the blocks that are at work at one time take a product with its proof inside,
    in this shape; 0: it cannot be proved so, as beta is not 0 on the host, gathers too wide, or
-   strips and whole tiles more than one round.  */
+   strips more than one round; whole tiles never.  */
 double shunt_srbcrs_spmm_proved_rounds(const struct shunt_spmm *p, int height,
                                        const struct shunt_srbcrs_shape *shape,
                                        const struct shunt_device *d);

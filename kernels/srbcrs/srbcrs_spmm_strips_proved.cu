@@ -1,4 +1,4 @@
-// srbcrs_spmm_strips_proved.cu: launch of strips, and of whole tiles, with the proof inside.
+// srbcrs_spmm_strips_proved.cu: launch of strips with the proof inside.
 #include "kernels/common/divide.h"
 #include "kernels/common/tensor_map.h"
 #include "kernels/guard/proof_inside_launch.cuh"
@@ -17,33 +17,18 @@ static int64_t blocks_down(const struct shunt_spmm *p, int height)
 double strips_proved_rounds(const struct shunt_spmm *p, int height,
                             const struct shunt_srbcrs_shape *shape, const struct shunt_device *d)
 {
-  if (!shunt_srbcrs_spmm_strips_fit(shape, d) && !shunt_srbcrs_spmm_whole_fits(p, shape, d))
-    return 0;
+  if (!shunt_srbcrs_spmm_strips_fit(shape, d)) return 0;
   if (d->shared_per_block < kStripsProvedBytes) return 0;
   const int64_t blocks = blocks_down(p, height) * shunt_div_up(p->b.cols, shape->columns);
   return blocks <= d->multiprocessors ? static_cast<double>(blocks) / d->multiprocessors : 0;
 }
 
-// bytes: of B, and of its barriers.
 template <class Shape, class T>
-static cudaError_t launch_shape(int bytes, strips_arguments<T> k, const guard::proof_in<T> &f,
+static cudaError_t launch_shape(const strips_arguments<T> &k, const guard::proof_in<T> &f,
                                 const struct shunt_device *d, cudaStream_t stream)
 {
-  k.state = strips_proof_at(bytes);
-  return guard::launch_proof(&spmm_strips_proved<T, Shape>, strips_team::kThreads,
-                             k.state + static_cast<int>(sizeof(strips_state)), 1, k, f, d, stream);
-}
-
-template <class T>
-static cudaError_t launch_columns(int columns, const strips_arguments<T> &k,
-                                  const guard::proof_in<T> &f, const struct shunt_device *d,
-                                  cudaStream_t stream)
-{
-  switch (columns) {
-  case 128: return launch_shape<strips_128>(strips_128::kBytes, k, f, d, stream);
-  case 64: return launch_shape<strips_64>(strips_64::kBytes, k, f, d, stream);
-  default: return launch_shape<whole_of_two>(whole_bytes(k.p.v.cols), k, f, d, stream);
-  }
+  return guard::launch_proof(&spmm_strips_proved<T, Shape>, strips_team<Shape>::kThreads,
+                             strips_proved_bytes<Shape>, 1, k, f, d, stream);
 }
 
 template <class T>
@@ -62,7 +47,9 @@ static shunt_status run_as(const struct shunt_spmm *p, const struct shunt_srbcrs
   f.pieces = k.down * static_cast<int>(shunt_div_up(p->b.cols, shape->columns));
   s = copy_b(p->b, *b, d, stream);
   if (s != SHUNT_OK) return s;
-  return launch_columns(shape->columns, k, f, d, stream) == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+  const cudaError_t e = shape->columns == 128 ? launch_shape<strips_128>(k, f, d, stream)
+                                              : launch_shape<strips_64>(k, f, d, stream);
+  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
 shunt_status run_strips_proved(const struct shunt_spmm *p, const struct shunt_srbcrs *v,

@@ -12,15 +12,16 @@ template <class T>
 static shunt_status launch_whole(const arguments<combined_store<T>> &k, const CUtensorMap &map,
                                  cudaStream_t stream)
 {
-  const auto kernel = &spmm_whole<combined_store<T>, whole_of_one>;
-  const int bytes = whole_bytes(k.v.cols);
+  const auto kernel = &spmm_whole<combined_store<T>>;
+  const int bytes = static_cast<int>(shunt_div_up(k.v.cols, whole_shape::kStrip)) *
+                    (whole_shape::kStripBytes + 8);
   // Kept by the context, which the program may destroy: so asked for each time.
   if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
                            cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
     return SHUNT_E_CUDA;
-  const dim3 grid(static_cast<unsigned>(shunt_div_up(k.v.groups, whole_of_one::kWarps)),
-                  static_cast<unsigned>(shunt_div_up(k.n, whole_of_one::kTile)));
-  kernel<<<grid, dim3(whole_of_one::kThreads), bytes, stream>>>(k, map);
+  const dim3 grid(static_cast<unsigned>(shunt_div_up(k.v.groups, whole_shape::kWarps)),
+                  static_cast<unsigned>(shunt_div_up(k.n, whole_shape::kTile)));
+  kernel<<<grid, dim3(whole_shape::kThreads), bytes, stream>>>(k, map);
   return cudaGetLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
@@ -29,8 +30,8 @@ shunt_status run_whole(const struct shunt_spmm *p, const struct shunt_srbcrs *v,
                        cudaStream_t stream)
 {
   CUtensorMap map;
-  if (shunt_div_up(b->cols, whole_of_one::kTile) > 65535) return SHUNT_E_UNSUPPORTED; // a grid's y
-  if (!make_tensor_map(&map, *b, whole_of_one::kStrip, whole_of_one::kTile))
+  if (shunt_div_up(b->cols, whole_shape::kTile) > 65535) return SHUNT_E_UNSUPPORTED; // a grid's y
+  if (!make_tensor_map(&map, *b, whole_shape::kStrip, whole_shape::kTile))
     return SHUNT_E_UNSUPPORTED;
   const shunt_status s = copy_b(p->b, *b, d, stream);
   if (s != SHUNT_OK) return s;

@@ -3,7 +3,7 @@
 // change of each of A's arrays, a flag and a full table each lead to the exact product; in replayed
 // graphs, too.
 //   --time   also times layers of 4096 x 4096: alone, proved inside, and with the proof behind
-//   --strips such times of strips and of whole tiles, only
+//   --strips such times of strips, only
 #include "tests/gpu/guard/spmm_proof.cuh"
 #include "tests/gpu/srbcrs/srbcrs_product.cuh"
 
@@ -12,9 +12,7 @@ namespace
 
 const shunt_srbcrs_shape shapes[] = {{32, 1}, {32, 4}, {64, 1}, {64, 4}};
 
-// Strips and whole tiles with the proof inside, in one round of blocks.
-const shunt_srbcrs_shape shared[] = {strips_of_srbcrs[0], strips_of_srbcrs[1], whole_of_srbcrs};
-
+// Strips with the proof inside, in one round of blocks.
 bool has_strips()
 {
   const shunt_device d = this_device();
@@ -161,7 +159,7 @@ void test_strips()
 {
   const int64_t cols = sized(5000, 2100);
   bool good = true, keeps = true, turned_away = true;
-  for (const shunt_srbcrs_shape &shape : shared)
+  for (const shunt_srbcrs_shape &shape : strips_of_srbcrs)
     for (double part : {0.1, 0.004}) {
       if (left_out()) continue;
       const Pattern p = random_pattern(290, cols, part, 4, 21);
@@ -171,10 +169,11 @@ void test_strips()
       good &= Proved(q, shape).any_wait();
       Proved(q, shape, 1).full_table(&keeps, &turned_away);
       q.device.multiprocessors = 5;
-      good &= shunt_srbcrs_spmm_proved_rounds(&q.spmm, 4, &shape, &q.device) == 0;
+      good &= shunt_srbcrs_spmm_proved_rounds(&q.spmm, 4, &shape, &q.device) == 0 &&
+              shunt_srbcrs_spmm_proved_rounds(&q.spmm, 4, &whole_of_srbcrs, &q.device) == 0;
     }
-  check(good, "strips, whole tiles: A B, repaired or not, in one round or not at all");
-  check(keeps && turned_away, "strips, whole tiles: with and without room in the table");
+  check(good, "strips: A B, repaired or not, in one round or not at all");
+  check(keeps && turned_away, "strips: with and without room in the table");
 }
 
 void test_replays()
@@ -273,7 +272,7 @@ void time_strips()
         Proved x(q, shapes[0]);
         x.reset(0);
         time_inside(x, time_apart(x, {64, 1, 0}), sparsity, {64, 1, 0});
-        for (const shunt_srbcrs_shape &shape : shared) {
+        for (const shunt_srbcrs_shape &shape : strips_of_srbcrs) {
           if (shunt_srbcrs_spmm_proved_rounds(&q.spmm, 8, &shape, &q.device) == 0) continue;
           time_inside(x, time_apart(x, shape), sparsity, shape);
         }
@@ -295,7 +294,7 @@ int main(int argc, char **argv)
       test_shape(height, shape, 100 * (uint64_t)height + (uint64_t)(shape.columns + shape.split));
   if (has_strips()) {
     for (int height : {2, 4, 8})
-      for (const shunt_srbcrs_shape &shape : shared)
+      for (const shunt_srbcrs_shape &shape : strips_of_srbcrs)
         test_shape(height, shape, 100 * (uint64_t)height + (uint64_t)(shape.columns + 7));
     test_strips();
   }

@@ -101,8 +101,8 @@ static void test_taller_is_faster(void)
         "eight rows that share a gathered row take less than two");
 }
 
-/* Inside where the blocks are all at work at once, in the shape that is fastest there; behind where
-   they are not, or wide shapes gain more than the proof costs.  */
+/* Inside where the blocks are all at work at once, in the shape that is fastest there, by strips from
+   512 columns on; behind where they are not, or strips of 128 columns would hash too much first.  */
 static void test_proof(void)
 {
   static const struct {
@@ -111,7 +111,8 @@ static void test_proof(void)
     bool inside;
   } of[] = {{4096, 16, {32, 4, 0}, true},   {4096, 64, {64, 4, 0}, true},
             {4096, 128, {64, 1, 0}, true},  {4096, 256, {64, 1, 0}, true},
-            {8192, 256, {64, 1, 0}, true},  {4096, 1024, {64, 1, 0}, false},
+            {8192, 256, {64, 1, 0}, true},  {4096, 1024, {128, 1, 32}, true},
+            {4096, 512, {64, 1, 32}, true}, {8192, 512, {64, 1, 0}, false},
             {6144, 256, {64, 1, 0}, false}, {4096, 257, {64, 1, 0}, false}};
   bool right = true, cheaper = true;
   for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
