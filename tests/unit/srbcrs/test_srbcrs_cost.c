@@ -101,8 +101,9 @@ static void test_taller_is_faster(void)
         "eight rows that share a gathered row take less than two");
 }
 
-/* Inside where the blocks are all at work at once, in the shape that is fastest there, by strips from
-   512 columns on; behind where they are not, or strips of 128 columns would hash too much first.  */
+/* Inside where the blocks are all at work at once, in the shape that is fastest there, by strips
+   from 512 columns on; behind where they are not, or strips of 128 columns would hash too much
+   first.  */
 static void test_proof(void)
 {
   static const struct {
