@@ -24,8 +24,8 @@ names=$(ls fuzz_* | sed 's/^fuzz_//')
 renice -n 19 $$ >/dev/null
 export OMP_NUM_THREADS=1 TMPDIR=$work
 
-# Sanitizers of older compilers need addresses that are not random where these have many random bits;
-# looking for leaks needs ptrace.  Where a machine forbids either, go without.
+# Sanitizers of older compilers need addresses that are not random where these have many random
+# bits; looking for leaks needs ptrace.  Where a machine forbids either, go without.
 fixed=
 setarch -R true 2>/dev/null && fixed="setarch -R"
 leaks=1
@@ -89,8 +89,8 @@ for name in $names; do
     -v cases="$(ls "$work/merged/$name" | wc -l)" \
     -v found="$(ls "$out" | grep -cE "^$name-(crash|leak|timeout|oom|slow)")" '
     $1 == name { used += $3; calls += $4; failed += $6 != 0 }
-    END { printf "%-9s %8.1f s of processor, %12.0f calls, %5d edges, %4d new cases, ", name, used, calls,
-            edges, cases
+    END { printf "%-9s %8.1f s of processor, %12.0f calls, %5d edges, ", name, used, calls, edges
+          printf "%4d new cases, ", cases
           printf "%d rounds failed, %d findings\n", failed, found }' "$out/rounds"
 done | tee "$out/summary"
 rm -rf "$work"

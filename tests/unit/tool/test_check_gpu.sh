@@ -135,7 +135,8 @@ check "torture: one at a time, without Shunt and with it" \
   'together 1 && [ "$(grep -c "^original-" said)" = 5 ] && counted failed=0'
 check_gpu "" little
 check "little: seven sizes, one at a time, without Shunt and with it" \
-  'together 1 && [ "$(grep -c "^original-little" said)" = 7 ] && [ "$(grep -c "^little" said)" = 21 ]'
+  'together 1 && [ "$(grep -c "^original-little" said)" = 7 ] &&
+    [ "$(grep -c "^little" said)" = 21 ]'
 CHANGES=100000 check_gpu "" changes
 check "changes: rounds until enough is checked" \
   'grep "152000 results of changed calls checked, in 2 rounds" said'
