@@ -2,8 +2,8 @@
 
    Compiled with -DCOPY=n; -DOLD leaves out what CUDA 12 added.  Linked like the real one:
    -Bsymbolic, every symbol in a version node named libcusparse.so.12.  Matrices are
-   complex, a type that Shunt hands on before it looks at any pointer; with -DFLOATS they are of f32,
-   and at addresses that nobody may read.  */
+   complex, a type that Shunt hands on before it looks at any pointer; with -DFLOATS they are
+   of f32, at addresses that nobody may read.  */
 #include <stdlib.h>
 
 #include "standin.h"

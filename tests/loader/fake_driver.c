@@ -1,9 +1,9 @@
 /* fake_driver.c: a libcuda.so.1 that the CUDA runtime finds, asks and cannot use.
 
      FAKE_CUDA    version that it says it has, as 12040
-     FAKE_INIT    what starting it answers: 100, no device; 803, of another version than the module
+     FAKE_INIT    what starting it answers: 100, no device; 803, not of its module's version
 
-   The runtime looks all functions up by cuGetProcAddress; those that are not here answer an error.  */
+   The runtime looks all functions up by cuGetProcAddress; those that are not here fail.  */
 #include <cuda.h>
 #include <stdlib.h>
 #include <string.h>

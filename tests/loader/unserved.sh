@@ -1,7 +1,7 @@
 #!/bin/sh
-# unserved.sh: the built libshunt-cusparse.so where it can serve nobody: a machine without a driver, a
-# driver that is too old, does not start, or has no device; and a setuid program, which is linked to
-# it, as LD_PRELOAD does not reach one.  No GPU; the variables are those of run.sh.
+# unserved.sh: the built libshunt-cusparse.so where it can serve nobody: a machine without a driver,
+# a driver that is too old, does not start, or has no device; and a setuid program, which is linked
+# to it, as LD_PRELOAD does not reach one.  No GPU; the variables are those of run.sh.
 #
 # Each program's calls must reach the original, with nothing said.
 set -u
@@ -49,7 +49,7 @@ quiet() {
   cat said
   [ $got = 0 ] && [ "$(cat said)" = "$wanted" ]
 }
-# left_alone TEXT VARIABLE=...: all calls are the original's, for the reason that there is no device.
+# left_alone TEXT VARIABLE=...: all calls are the original's, and the reason is the device.
 left_alone() {
   text=$1
   shift

@@ -136,7 +136,7 @@ check "torture: one at a time, without Shunt and with it" \
 check_gpu "" little
 check "little: seven sizes, one at a time, without Shunt and with it" \
   'together 1 && [ "$(grep -c "^original-little" said)" = 7 ] &&
-    [ "$(grep -c "^little" said)" = 21 ]'
+    [ "$(grep -c "^little" said)" = 24 ]'
 CHANGES=100000 check_gpu "" changes
 check "changes: rounds until enough is checked" \
   'grep "152000 results of changed calls checked, in 2 rounds" said'
