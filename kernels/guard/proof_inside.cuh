@@ -39,19 +39,27 @@ template <class T> struct proof_in {
 };
 using proof = proof_in<float>;
 
-// The warps of a block.  Barrier: one of the hardware's that the product has no use for.
-template <int Warps, int HashWarps, int Barrier> struct team {
-  static constexpr int kWarps = Warps, kHashWarps = HashWarps, kBarrier = Barrier;
+// The warps of a block.
+template <int Warps, int HashWarps> struct team {
+  static constexpr int kWarps = Warps, kHashWarps = HashWarps;
   static constexpr int kThreads = (Warps + HashWarps) * 32;
 };
 
 // What a block's warps tell each other, in shared memory.
 template <class Team> struct proof_state {
   alignas(16) ptx::word_pair at_home; // arrives while the block hashes
+  uint64_t found;                     // barrier: all that hash have written their parts
   struct shunt_fingerprint part[Team::kHashWarps];
   repair_order order;
   word_place place;
 };
+
+// By all threads, before anything else of this.
+template <class Team> __device__ __forceinline__ void open_proof(proof_state<Team> &b)
+{
+  if (threadIdx.x == 0) ptx::mbarrier_init(ptx::shared_address(&b.found), Team::kHashWarps);
+  __syncthreads();
+}
 
 // By the warps that hash.
 template <class T, class Team>
@@ -70,13 +78,13 @@ __device__ __forceinline__ void prove(const proof_in<T> &f, proof_state<Team> &b
   }
   struct shunt_fingerprint part = hash_share(f.r.arrays, worker);
   warp_sum(part, 32);
-  if (threadIdx.x % 32 == 0) b.part[warp] = part;
-  if (Team::kHashWarps == 1)
-    __syncwarp(); // one warp has hashed all of the block's share
-  else
-    __barrier_sync_count(Team::kBarrier, Team::kHashWarps * 32);
+  if (threadIdx.x % 32 == 0) {
+    b.part[warp] = part;
+    ptx::mbarrier_arrive(ptx::shared_address(&b.found));
+  }
   if (f.brief) let_next_in();
   if (!speaks) return;
+  ptx::mbarrier_wait(ptx::shared_address(&b.found), 0);
   part = sum_of_warps(b.part);
   b.order = agree(f.r, reports(), b.at_home, part, false, flagged, &b.place);
 }

@@ -1,5 +1,5 @@
 // mbarrier.cuh: barriers in shared memory that count arrivals and bytes; one wrapper per
-// instruction and nothing else.  Needs sm_90.
+// instruction and nothing else.  Clusters and counted bytes need sm_90.
 //
 // A barrier is 8 bytes, aligned; addresses are 32-bit shared ones (ldst.cuh).  Its phases are
 // numbered from 0; a phase ends when as many threads have arrived as initialised and all
@@ -52,7 +52,11 @@ __device__ __forceinline__ bool mbarrier_try_wait(uint32_t barrier, uint32_t par
   uint32_t done;
   asm volatile("{\n\t"
                ".reg .pred p;\n\t"
+#if __CUDA_ARCH__ >= 900
                "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+#else
+               "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+#endif
                "selp.u32 %0, 1, 0, p;\n\t"
                "}"
                : "=r"(done)

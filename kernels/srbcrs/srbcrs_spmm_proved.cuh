@@ -13,8 +13,7 @@ namespace shunt
 namespace srbcrs
 {
 
-// The warps that hash have a barrier behind that of a unit.
-using proved_team = guard::team<kWarps, 2, kUnitBarrier + 1>;
+using proved_team = guard::team<kWarps, 2>;
 // Blocks of a multiprocessor, as many as have room for their registers: of X columns a lane.
 constexpr int proved_blocks(int x)
 {
@@ -46,6 +45,7 @@ __global__ void __launch_bounds__(proved_team::kThreads, proved_blocks(X))
                         const __grid_constant__ guard::proof_in<T> f)
 {
   __shared__ guard::proof_state<proved_team> b;
+  guard::open_proof(b);
   if (threadIdx.x < kWarps * 32) {
     for (int i = blockIdx.x; i < f.pieces; i += gridDim.x) {
       multiply_piece<combined_store<T>, 8, 8, X, Split, true>(p, i, [] { wait_for_previous(); });

@@ -297,21 +297,6 @@ __device__ __forceinline__ void follow_strips(const arguments<Store> &p, const C
   }
 }
 
-// One thread: the ring's barriers, and the first strips.
-template <class Shape>
-__device__ __forceinline__ void open_ring(const CUtensorMap &map, int strips, uint32_t base,
-                                          int column)
-{
-  ptx::tensor_prefetch(&map);
-  for (int i = 0; i < Shape::kRing; i++) {
-    ptx::mbarrier_init(base + Shape::kFull + 8 * i, 1);
-    ptx::mbarrier_init(base + Shape::kEmpty + 8 * i, Shape::kWarps);
-  }
-  ptx::mbarrier_init_fence();
-  for (ring_strip<Shape> at; at.strip < Shape::kAhead; at.advance())
-    fetch_strip<Shape>(strips, map, base, column, at);
-}
-
 // C where the block has its part, by the first kWarps warps, for which ready() waits as long as
 // anybody may still write B or read C; then the ring is opened and all threads have met at meet().
 template <class Store, class Shape, class Ready, class Meet>
@@ -325,7 +310,10 @@ __device__ __forceinline__ void multiply_strips(const arguments<Store> &p, const
   w.ring = ptx::shared_address(shared), w.zero = strips < 0, w.column = at.column;
   asm("" : "+r"(w.ring), "+r"(w.zero)); // else computed at each use
   ready();
-  if (threadIdx.x == 0) open_ring<Shape>(map, strips, w.ring, at.column);
+  if (threadIdx.x == 0)
+    open_ring<Shape>(&map, w.ring, [&](const ring_strip<Shape> &first) {
+      fetch_strip<Shape>(strips, map, w.ring, at.column, first);
+    });
 #pragma unroll
   for (int i = 0; i < Shape::kLists; i++)
     w.list[i].start(p, group0 + i / Shape::kPhases, i % Shape::kPhases);

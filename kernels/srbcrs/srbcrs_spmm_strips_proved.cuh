@@ -18,7 +18,7 @@ namespace srbcrs
 {
 
 constexpr int kStripsBarrier = 1; // of the warps that multiply
-using strips_team = guard::team<16, 4, kStripsBarrier + 1>;
+using strips_team = guard::team<16, 4>;
 
 // The ring, and behind it what the warps tell each other.
 template <class Shape> constexpr int strips_proof_at = (Shape::kBytes + 15) / 16 * 16;
@@ -47,6 +47,7 @@ __global__ void __launch_bounds__(strips_team::kThreads, 1)
   extern __shared__ __align__(1024) unsigned char shared[];
   using state = guard::proof_state<strips_team>;
   state &b = *reinterpret_cast<state *>(shared + strips_proof_at<Shape>);
+  guard::open_proof(b);
   constexpr int kGroupsOfBlock = Shape::kWarps * Shape::kGroups;
   // The same for all lanes, as the compiler knows.
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);

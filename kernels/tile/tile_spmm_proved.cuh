@@ -14,7 +14,7 @@ namespace tile
 
 // Behind the barriers of the units.
 template <int Split>
-using proved_team = guard::team<gather_warps(Split), (Split > 4 ? 2 : 1), kUnitBarrier + 1>;
+using proved_team = guard::team<gather_warps(Split), (Split > 4 ? 2 : 1)>;
 
 // Nothing could be agreed on: the rows that this block has stored, which no other writes.
 template <class T, class Out, int Split>
@@ -40,6 +40,7 @@ __global__ void __launch_bounds__(proved_team<Split>::kThreads, proved_blocks(Sp
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   __shared__ guard::proof_state<proved_team<Split>> b;
+  guard::open_proof(b);
   if (threadIdx.x < gather_warps(Split) * 32) {
     wait_for_previous();
     for (int i = blockIdx.x; i < f.pieces; i += gridDim.x) {

@@ -17,7 +17,7 @@ namespace vector
 
 // Registers of two blocks decide how many warps hash; the barrier is behind those of the slices.
 template <class Shape>
-using proved_team = guard::team<kDirectWarps, Shape::kTile == 128 ? 2 : 4, 1 + kDirectWarps / 2>;
+using proved_team = guard::team<kDirectWarps, Shape::kTile == 128 ? 2 : 4>;
 
 struct proof : guard::proof {
   int down; // pieces of a column of them
@@ -46,6 +46,7 @@ __global__ void __launch_bounds__(proved_team<Shape>::kThreads, 2)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   __shared__ guard::proof_state<proved_team<Shape>> b;
+  guard::open_proof(b);
   if (threadIdx.x < kDirectWarps * 32) {
     for (int i = blockIdx.x; i < f.pieces; i += gridDim.x) {
       multiply_groups_of<T, Out, Shape>(p, shared, i % f.down, i / f.down * Shape::kTile);

@@ -265,16 +265,9 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
   let_next_in();
   uint32_t base = ptx::shared_address(shared);
   asm("" : "+r"(base)); // else it is computed at each use
-  if (threadIdx.x == 0) {
-    ptx::tensor_prefetch(&map);
-    for (int i = 0; i < Shape::kRing; i++) {
-      ptx::mbarrier_init(base + Shape::kFull + 8 * i, 1);
-      ptx::mbarrier_init(base + Shape::kEmpty + 8 * i, Shape::kWarps);
-    }
-    ptx::mbarrier_init_fence();
-    for (ring_strip<Shape> at; at.strip < Shape::kAhead; at.advance())
-      fetch_strip<Shape>(p, map, base, at);
-  }
+  if (threadIdx.x == 0)
+    open_ring<Shape>(&map, base,
+                     [&](const ring_strip<Shape> &at) { fetch_strip<Shape>(p, map, base, at); });
   __syncthreads();
   Group k[Shape::kGroups];
   follow_strips<Group, Shape>(p, map, base, k);
