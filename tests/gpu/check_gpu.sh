@@ -711,13 +711,13 @@ memory() {
 little() {
   local left bin=$build/tests/gpu/torture slice
   for left in 3072 1024 256; do
-    both "little-$left" 60 "$bin/little" $left 50 -- 'rerouted cusparseSpMM >= 500'
+    both "little-$left" 60 "$bin/little" $left 100 -- 'rerouted cusparseSpMM >= 500'
     compared "little-$left" 'filled_mb >= -64' 'used_mb <= 64' 'freed_mb <= 64'
   done
   slice=$(ldconfig -p 2>/dev/null | awk '/libcuda\.so\.1 .*x86-64/ { print $NF; exit }')
   for left in 10240 5120 1024 256; do
     LD_LIBRARY_PATH=$bin/slice${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} DRIVER=$slice both \
-      "little-slice-$left" 60 "$bin/little" $left 50 slice -- 'rerouted cusparseSpMM >= 500'
+      "little-slice-$left" 60 "$bin/little" $left 100 slice -- 'rerouted cusparseSpMM >= 500'
     compared "little-slice-$left" 'filled_mb >= -64' "used_mb <= $((left / 4 + 64))" \
       'freed_mb <= 64'
   done
