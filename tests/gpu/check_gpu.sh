@@ -470,6 +470,7 @@ clients() {
       cut -c1-90
   done
   expected spmm_cusparse-f16 'rerouted cusparseSpMM >= 50'
+  run setuid 60 sh "$here/tests/gpu/setuid.sh" "$shunt" "$cuda"
   plain attention 120 "$bin/attention" 4096 64
   grep '^| attention' "$logs/attention.log"
 }
