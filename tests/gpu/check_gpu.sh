@@ -707,6 +707,13 @@ memory() {
   little
 }
 
+# The driver's library, as the loader finds it.
+driver() {
+  python3 -c 'import ctypes, re
+ctypes.CDLL("libcuda.so.1")
+print(re.search(r"/\S*/libcuda\.so\S*", open("/proc/self/maps").read()).group())' 2>/dev/null
+}
+
 # So much is left of the device, and less than a twentieth is free: nothing is kept.  In a slice,
 # which has no more than that, a quarter is kept at most.
 little() {
@@ -715,7 +722,7 @@ little() {
     both "little-$left" 60 "$bin/little" $left 100 -- 'rerouted cusparseSpMM >= 500'
     compared "little-$left" 'filled_mb >= -64' 'used_mb <= 64' 'freed_mb <= 64'
   done
-  slice=$(ldconfig -p 2>/dev/null | awk '/libcuda\.so\.1 .*x86-64/ { print $NF; exit }')
+  slice=$(driver)
   for left in 10240 5120 1024 256; do
     LD_LIBRARY_PATH=$bin/slice${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} DRIVER=$slice both \
       "little-slice-$left" 60 "$bin/little" $left 100 slice -- 'rerouted cusparseSpMM >= 500'
