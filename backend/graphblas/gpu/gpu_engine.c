@@ -155,13 +155,14 @@ void grb_gpu_lock_residents(bool lock)
 /* Opens the devices that it wants; residents_lock is held. */
 static struct grb_gpu_deal deal_out(const struct grb_gpu_view *v)
 {
-  struct grb_gpu_estimate e = grb_gpu_estimate(&placement, v, &devices);
+  const struct grb_gpu_estimate e = grb_gpu_estimate(&placement, v, &devices);
+  const int wanted = e.deal.devices;
+  if (wanted > devices.count) grb_gpu_devices_open(&devices, wanted, shunt_options()->cache_bytes);
+  if (wanted > devices.count) devices.visible = devices.count;
+  const bool there = wanted <= devices.count;
+  const struct grb_gpu_deal deal = there ? e.deal : grb_gpu_estimate(&placement, v, &devices).deal;
   placement.foregone += e.foregone;
-  if (e.deal.devices <= devices.count) return e.deal;
-  placement.foregone = 0;
-  grb_gpu_devices_open(&devices, e.deal.devices, shunt_options()->cache_bytes);
-  if (e.deal.devices > devices.count) devices.visible = devices.count;
-  return grb_gpu_estimate(&placement, v, &devices).deal;
+  return deal;
 }
 
 shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_spmm_sources *from)

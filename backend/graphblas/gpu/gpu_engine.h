@@ -76,7 +76,7 @@ void grb_gpu_read_counts(struct grb_gpu_counts *out);
 enum grb_gpu_way { GRB_GPU_ANY_WAY, GRB_GPU_BY_COLUMNS, GRB_GPU_BY_ROWS, GRB_GPU_IN_TURNS };
 
 /* For tests: frees everything that is kept; shares products among so many GPUs, as far as
-   there are any (0: as the cost model says), and in this way.  In turns are three rounds at least. */
+   there are any (0: as the cost model says), and in this way, of turns three at least.  */
 void grb_gpu_forget(void);
 void grb_gpu_force_devices(int count);
 void grb_gpu_force_way(enum grb_gpu_way way);

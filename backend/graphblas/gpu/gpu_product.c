@@ -331,6 +331,7 @@ shunt_status grb_gpu_product(struct grb_gpu_view *v, struct grb_gpu_devices *dev
                              struct grb_gpu_counts *counts)
 {
   bool stale = false;
+  if (deal.rounds < 1) return SHUNT_E_UNSUPPORTED;
   shunt_status s = product(v, devices, deal, residents_lock, counts, &stale);
   if (!stale) return s;
   counts->stale_pins++;

@@ -2,12 +2,12 @@
 
    In each round (part.h), of which there is one unless parts of S take turns:
 
-     find on each device | S as rows, of the part or once for all, where it is missing | make on each
+     find on each device | S as rows, of each part or once for all, where one is missing | make
      run: the threads are dealt out to the devices and take their tasks
      keep and release on each device
 
-   A round whose parts of S do not fit is done in two halves.  On failure after pieces of C += S (x) B
-   were written, in whatever round, the host adds what is missing.  */
+   A round whose parts of S do not fit is done in two halves.  On failure after pieces of C += S (x)
+   B were written, in whatever round, the host adds what is missing.  */
 #ifndef SHUNT_GRAPHBLAS_GPU_PRODUCT_H
 #define SHUNT_GRAPHBLAS_GPU_PRODUCT_H
 

@@ -29,7 +29,7 @@ struct grb_gpu_part {
 
 struct grb_gpu_deal {
   enum grb_gpu_way way; /* not GRB_GPU_ANY_WAY */
-  int devices, rounds;  /* rounds: 1, but for turns */
+  int devices, rounds;  /* rounds: 1, but for turns; 0: there is no room for them */
 };
 
 enum { GRB_GPU_MOST_ROUNDS = 4096 };
@@ -45,8 +45,8 @@ int64_t grb_gpu_part_entries(const struct shunt_host_spmm *p, const struct grb_g
 /* The first vector of an S by row whose row is not before `row`. */
 int64_t grb_gpu_first_vector(const struct shunt_sparse *s, int64_t row);
 
-/* The part's rows as a product of their own, of all columns: S has as many rows and entries, but the
-   arrays of the whole.  */
+/* The part's rows as a product of their own, of all columns: S has as many rows and entries, but
+   the arrays of the whole.  */
 struct shunt_host_spmm grb_gpu_part_product(const struct shunt_host_spmm *p,
                                             const struct grb_gpu_part *part, int64_t entries);
 

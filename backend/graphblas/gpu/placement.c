@@ -23,20 +23,21 @@ bool grb_gpu_may_gain(const struct shunt_host_spmm *p)
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* What the device may take; one that is not open yet is taken to be like the first. */
+/* What the device may take, with the other processes; one that is not open yet is taken to be like
+   the first.  What they leave is known from the last product: who waited for more would never know
+   that it has come.  */
 static int64_t limit_of(const struct grb_gpu_devices *devices, int i)
 {
-  const int64_t limit = i < devices->count   ? devices->device[i].limit
-                        : devices->count > 0 ? devices->device[0].limit
-                                             : shunt_options()->cache_bytes;
+  const int64_t limit = devices->count > 0 ? devices->device[i < devices->count ? i : 0].most
+                                           : shunt_options()->cache_bytes;
   return limit < 0 ? INT64_MAX : limit;
 }
 
 static int64_t least_limit(const struct grb_gpu_devices *devices, int count)
 {
-  int64_t least = INT64_MAX;
-  for (int i = 0; i < count; i++)
-    if (limit_of(devices, i) < least) least = limit_of(devices, i);
+  int64_t least = limit_of(devices, 0);
+  for (int i = 0; i < count && i < devices->count; i++)
+    if (devices->device[i].limit < least) least = devices->device[i].limit;
   return least;
 }
 
@@ -97,8 +98,9 @@ struct grb_gpu_deal grb_gpu_turns(const struct grb_gpu_placement *l, const struc
   enum { ROUNDS_FOR_TESTS = 3 };
   bool b_stays;
   int rounds = rounds_in_turns(v, least_limit(devices, count), count, &b_stays);
-  if (l->forced_way == GRB_GPU_IN_TURNS && rounds < ROUNDS_FOR_TESTS) rounds = ROUNDS_FOR_TESTS;
-  return (struct grb_gpu_deal){GRB_GPU_IN_TURNS, count, rounds > 0 ? rounds : 1};
+  if (l->forced_way == GRB_GPU_IN_TURNS && rounds > 0 && rounds < ROUNDS_FOR_TESTS)
+    rounds = ROUNDS_FOR_TESTS;
+  return (struct grb_gpu_deal){GRB_GPU_IN_TURNS, count, rounds};
 }
 
 /* ---- times ----------------------------------------------------------------------------------- */
@@ -133,7 +135,7 @@ static void estimate_turns(const struct grb_gpu_view *v, struct grb_gpu_devices 
 {
   const int n = e->deal.devices;
   bool b_stays;
-  if (rounds_in_turns(v, least_limit(devices, n), n, &b_stays) == 0) return;
+  if (rounds_in_turns(v, limit_of(devices, 0), n, &b_stays) == 0) return;
   const int rounds = e->deal.rounds;
   const struct grb_gpu_load l = {n, 1.0 / n, b_stays ? 1 : rounds, 1.0 / n};
   e->stream = grb_gpu_upload_seconds(v->p, rates, &l) + grb_gpu_stream_seconds(v->p, rates, &l) +
@@ -180,6 +182,22 @@ static int most_devices(const struct grb_gpu_placement *l, const struct grb_gpu_
   return visible < v->threads ? visible : v->threads;
 }
 
+/* More devices cost their start, if they are not open yet, and S's way to them: once those before
+   would have saved as much.  */
+static void invest(const struct grb_gpu_placement *l, const struct grb_gpu_devices *devices,
+                   struct grb_gpu_estimate *best, const struct grb_gpu_estimate *e)
+{
+  const double gain = best->stream - GRB_GPU_MARGIN * e->stream;
+  const double cost = (e->deal.devices > devices->count ? START : 0) + e->upload - best->upload;
+  if (gain <= 0) return;
+  if (l->foregone + gain > cost) {
+    *best = *e;
+    best->foregone = -l->foregone;
+  } else if (gain > best->foregone) {
+    best->foregone = gain;
+  }
+}
+
 struct grb_gpu_estimate grb_gpu_estimate(const struct grb_gpu_placement *l,
                                          const struct grb_gpu_view *v,
                                          struct grb_gpu_devices *devices)
@@ -188,16 +206,13 @@ struct grb_gpu_estimate grb_gpu_estimate(const struct grb_gpu_placement *l,
   if (l->forced_devices > 0) return estimate(l, v, devices, most);
   struct grb_gpu_estimate best = estimate(l, v, devices, 1);
   for (int n = 2; n <= most; n++) {
-    const struct grb_gpu_estimate e = estimate(l, v, devices, n);
-    const double time = e.upload + e.stream, so_far = best.upload + best.stream;
+    struct grb_gpu_estimate e = estimate(l, v, devices, n);
+    e.foregone = best.foregone;
     /* Each has narrower parts of the rows, and all share the host's memory. */
-    if (GRB_GPU_MARGIN * time > so_far) continue;
-    /* A device that is not open yet costs a second start. */
-    if (n > devices->count && so_far < OUT_OF_REACH && time + START - l->foregone > so_far) {
-      if (so_far - time > best.foregone) best.foregone = so_far - time;
-      continue;
-    }
-    best = e;
+    if (n <= devices->count && GRB_GPU_MARGIN * (e.upload + e.stream) <= best.upload + best.stream)
+      best = e;
+    else
+      invest(l, devices, &best, &e);
   }
   return best;
 }

@@ -1,13 +1,13 @@
 /* placement.h: whether a product is worth the way to the GPUs, how many are to share it, and how.
 
-   Times are estimated (cost.h) for every way to deal it out (part.h) to each number of devices: what
-   of S is not resident has to be brought, once, and B and C each time.
+   Times are estimated (cost.h) for every way to deal it out (part.h) to each number of devices:
+   what of S is not resident has to be brought, once, and B and C each time.
 
-     columns   needs room for S on each          brings S to each        a share of B to each
-     rows      room for a part of S              its part to each        B to each
-     turns     room for a small part             S again each time       B once, or in each round
+     columns   needs room for S on each       brings S to each       a share of B to each
+     rows      room for a part of S           its part to each       B to each
+     turns     room for a small part          S again each time      B once, or in each round
 
-   Turns are for an S that has no room otherwise.  The best way's times are compared with the host's:
+   Turns are for an S that has no room otherwise.  The best way is compared with the host:
 
      now         if   host - 1.3 stream  >  1.3 upload
      else later  once the sum of (host - 1.3 stream) over products with this S exceeds the upload
@@ -46,19 +46,19 @@ struct grb_gpu_placement {
 struct grb_gpu_estimate {
   struct grb_gpu_deal deal; /* the best */
   double upload, stream;    /* seconds: of S where it is missing, to stay; of the rest */
-  double foregone;          /* would be saved by devices that are not open yet */
+  double foregone;          /* more devices would have saved it; negative: what they had to, did */
 };
 
 /* Can a GPU gain from it at all?  False for what is small, not built, or written by the host
    faster than the bus brings it.  A few nanoseconds for small products.  */
 bool grb_gpu_may_gain(const struct shunt_host_spmm *p);
 
-/* The rates are set; devices that are visible but not open yet count with what opening takes, as far
-   as they would not have saved it already.  If S has no room at all, `stream` is out of reach.  */
+/* The rates are set.  More devices are taken where they save time at once, or once they would have
+   saved what they cost.  If S has no room at all, `stream` is out of reach.  */
 struct grb_gpu_estimate grb_gpu_estimate(const struct grb_gpu_placement *l,
                                          const struct grb_gpu_view *v,
                                          struct grb_gpu_devices *devices);
-/* In turns, on so many devices, whatever else there is room for. */
+/* In turns, on so many devices, whatever else there is room for.  No rounds: not even for that. */
 struct grb_gpu_deal grb_gpu_turns(const struct grb_gpu_placement *l, const struct grb_gpu_view *v,
                                   struct grb_gpu_devices *devices, int count);
 

@@ -21,8 +21,8 @@ static int64_t index_at(const void *array, int bytes, int64_t i)
   return bytes == 4 ? (int64_t)((const uint32_t *)array)[i] : ((const int64_t *)array)[i];
 }
 
-/* Elements first_element <= e < end_element, in the order of the host, of columns first <= j < first
-   + columns of a part.  */
+/* Of a part, and of its columns first <= j < first + columns: elements first_element <= e <
+   end_element, in the order of the host.  */
 struct missing {
   const struct shunt_host_spmm *p; /* the whole product */
   const struct grb_gpu_part *part;

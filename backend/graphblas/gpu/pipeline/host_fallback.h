@@ -1,8 +1,8 @@
 /* host_fallback.h: what a run that failed did not write of C += S (x) B, computed on the host.
 
    Pieces that were written cannot be taken back, so the others are added, element by element.  That
-   is slow, but nothing in it can fail.  For a run whose threads have ended, if it was made; no device
-   is touched.  */
+   is slow, but nothing in it can fail.  For a run whose threads have ended, if it was made; no
+   device is touched.  */
 #ifndef SHUNT_GRAPHBLAS_GPU_PIPELINE_HOST_FALLBACK_H
 #define SHUNT_GRAPHBLAS_GPU_PIPELINE_HOST_FALLBACK_H
 
