@@ -307,7 +307,7 @@ static void run_bus(void)
 /* Long enough before the first that counts for a second GPU to be worth its start. */
 static int is_warm(int round, double begin)
 {
-  return !getenv("LD_PRELOAD") ? round > 0 : round >= 10 && now() - begin > 3;
+  return !getenv("LD_PRELOAD") ? round > 0 : round >= 10 && now() - begin > 2.5;
 }
 
 static void run_large(void)
