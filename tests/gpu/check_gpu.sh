@@ -147,8 +147,8 @@ tests_in() {
   done
 }
 
-# Two tests ask for a small budget, which all processes on a device share: one after the other.
-small_budget='^test_graphblas_gpu(_masked)?$'
+# Three tests ask for a small budget, which all processes on a device share: one after the other.
+small_budget='^test_graphblas_gpu(_masked|_rows)?$'
 
 # shellcheck disable=SC2317 # started by its name
 in_turn() {
