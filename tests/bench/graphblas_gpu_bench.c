@@ -20,9 +20,8 @@
      add       C += A B, B changed before each
      bus       as stream; a matrix with 7 entries a row, so that copies are all that counts
      beyond    as bus, with a B of three times the limit on device memory
-     large     as stream, f32, an A of -e entries, 100 a row, that is much larger than B: for several
-               GPUs (CUDA_VISIBLE_DEVICES), and, with a SHUNT_CACHE_MB below 8 bytes an entry, for
-               an A that does not fit them
+     large     as stream, f32, an A of -e million entries, 100 a row: for few columns, several GPUs
+               (CUDA_VISIBLE_DEVICES), and a SHUNT_CACHE_MB of less than 8 bytes an entry
 
    `bus_share` is the time that the bytes of B and C need at the measured rates of pinned
    memory, both directions at once, over the time taken.  Every result is checked in some

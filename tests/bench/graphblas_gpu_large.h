@@ -1,5 +1,5 @@
-/* graphblas_gpu_large.h: a matrix of so many entries that making it by one thread would take longer
-   than the products, with as many in each row, spread over all columns; its entries are functions of
+/* graphblas_gpu_large.h: a matrix of so many entries that one thread would take longer to make it
+   than the products take; as many in each row, spread over all columns.  They are functions of
    their places, so that no copy is kept for the check.  */
 #ifndef SHUNT_BENCH_GRAPHBLAS_GPU_LARGE_H
 #define SHUNT_BENCH_GRAPHBLAS_GPU_LARGE_H
