@@ -12,7 +12,7 @@ shell_tests += %D%/graphblas/run.sh
 endif
 shell_tests += %D%/builds/clang.sh %D%/builds/toy_format.sh %D%/builds/archs.sh
 if HAVE_CUDA
-shell_tests += %D%/loader/run.sh
+shell_tests += %D%/loader/run.sh %D%/loader/unserved.sh
 endif
 if HAVE_GRAPHBLAS
 shell_tests += %D%/loader/graphblas.sh

@@ -221,6 +221,7 @@ static void forget_changed(struct shunt_cache_entry *e, const struct shunt_cache
   e->changes = atomic_load(&k->used) >= PAID ? 0 : e->changes + 1;
   e->pack_from = e->calls + pause_after(e->changes) / 2;
   e->has_profile = e->has_study = false;
+  e->no_room_of = NULL;
   e->known_at = 0;
   if (e->study) shunt_cache_packed_retire(e->study);
   retire_copies(e);

@@ -14,7 +14,7 @@
 
    A study is what a route computes of a matrix before it knows whether packing pays: a result that
    is too large for the host, in packed memory of its own, and measures of it, which stay when that
-   memory is given back.
+   memory is given back.  Where a copy has found no room, there is no study before it would.
 
    Entries: as many as there are matrices, up to 65,536; then the one not seen for longest goes.
 
@@ -131,7 +131,8 @@ struct shunt_packed_view {
 
 /* What a copy is made for. */
 struct shunt_packed_request {
-  const void *by; /* whose format it is; NULL: a study */
+  const void *by;        /* whose format it is; NULL: a study, */
+  const void *study_for; /* for a copy by this one; or NULL */
   size_t payload_bytes;
   double saves_us; /* what one call with it is expected to save against the next best way */
 };

@@ -93,9 +93,11 @@ struct shunt_cache_entry {
   int profile_slot;                      /* of the one on its way; -1: none */
   struct shunt_profile profile, settled; /* the last; that of deterministic problems */
   char studied[SHUNT_PACKED_MEASURES];
-  double missed;        /* what copies that found no room would have saved, */
-  uint64_t missed_at;   /* as of this clock, */
-  uint32_t missed_call; /* and this call */
+  double missed;          /* what copies that found no room would have saved, */
+  uint64_t missed_at;     /* as of this clock, */
+  uint32_t missed_call;   /* and this call */
+  size_t no_room;         /* bytes of the last one that found none, */
+  const void *no_room_of; /* and whose it was; NULL: one was made since */
   struct shunt_cache_packed *packed[SHUNT_MOST_PACKED], *study;
 };
 

@@ -289,8 +289,11 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *
   atomic_store(&k->holds, 1);
   memset(&k->trust, 0, sizeof k->trust);
   atomic_store(&k->awaited, false);
-  e->missed = 0;
-  e->missed_call = 0;
+  if (r->by) {
+    e->missed = 0;
+    e->missed_call = 0;
+    e->no_room_of = NULL;
+  }
   c->bytes += (int64_t)bytes;
   shunt_log_memory(c->bytes, -1);
   c->packed_in_use++;
@@ -303,8 +306,10 @@ static bool take_back(struct shunt_cache *c, struct shunt_cache_packed *k, cudaS
   struct shunt_cache_entry *e = k->owner;
   const int64_t bytes = (int64_t)k->bytes;
   if (shunt_cache_packed_touched(c, k, false, stream) != SHUNT_OK) return false;
-  e->missed = k->worth;
-  e->missed_call = e->calls;
+  if (k->by) {
+    e->missed = k->worth;
+    e->missed_call = e->calls;
+  }
   atomic_store(&k->holds, 0);
   shunt_cache_packed_retire(k);
   reap(c, k);
@@ -322,15 +327,38 @@ static bool pool_fits(struct shunt_cache *c, int64_t before, struct allowance mo
          (!c->budget || shunt_budget_take(c->budget, cache_counted(c), most.budget));
 }
 
+/* Is there, or can there be, room for the copy that a study is for, if one has found none?  Else
+   it would be made again and again, and copies make way for it.  */
+static bool is_study_of_use(struct shunt_cache *c, size_t with_copy, double worth_a_byte_of_it,
+                            struct allowance most)
+{
+  const int64_t bytes = (int64_t)with_copy, rest = rest_beside(c, bytes, most.mine);
+  struct batch unused;
+  if (bytes <= most.budget &&
+      (c->bytes <= rest || c->bytes - least_worth(c, worth_a_byte_of_it / 1.5, &unused) <= rest))
+    return true;
+  if (c->budget && most.mine < most.budget) shunt_budget_want(c->budget, bytes);
+  return false;
+}
+
+/* Bytes of the copy that a study is for, where one has found no room. */
+static size_t study_wants(const struct shunt_cache_entry *e, const struct shunt_packed_request *r)
+{
+  return !r->by && r->study_for && r->study_for == e->no_room_of ? e->no_room : 0;
+}
+
 /* A copy of the entry in a slot and in memory of the device; NULL: there is no room. */
 static struct shunt_cache_packed *place_copy(struct shunt_cache *c, struct shunt_cache_entry *e,
                                              const struct shunt_packed_request *r,
                                              cudaStream_t stream)
 {
-  const size_t bytes = HEADER_BYTES + r->payload_bytes;
-  const double worth = missed_by(c, e, r->saves_us) / (double)bytes;
-  const struct allowance most = allowance(c, bytes);
-  struct shunt_cache_packed *k = make_room(c, bytes, worth, most) ? c->first[FREE] : NULL;
+  const size_t bytes = HEADER_BYTES + r->payload_bytes, with = bytes + study_wants(e, r);
+  const double worth =
+      (r->by ? missed_by(c, e, r->saves_us) : cache_aged(e->missed, e->missed_at, c->clock)) /
+      (double)with;
+  const struct allowance most = allowance(c, with);
+  const bool wise = with == bytes || is_study_of_use(c, with, worth, most);
+  struct shunt_cache_packed *k = wise && make_room(c, bytes, worth, most) ? c->first[FREE] : NULL;
   const int64_t before = k ? cache_reserved(c) : 0;
   if (k && open_slot(c, k, e, r, stream) != SHUNT_OK) k = NULL;
   if (k && !pool_fits(c, before, most) && take_back(c, k, stream)) k = NULL;
@@ -370,6 +398,10 @@ shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_l
       *place = *out = k;
     } else {
       e->pack_from = e->calls + ASK_AGAIN;
+      if (r->by) {
+        e->no_room = HEADER_BYTES + r->payload_bytes;
+        e->no_room_of = r->by;
+      }
     }
   }
   pthread_mutex_unlock(&c->lock);

@@ -292,7 +292,8 @@ static void study(struct shunt_product *x, const struct shunt_route *route)
   struct shunt_cache_packed *k;
   c.best_us = x->plan.count > 0 ? x->plan.candidate[0].us : x->plan.original_us;
   c.spent_us = fmax(c.best_us, x->plan.original_us - c.best_us) * x->lookup.calls;
-  const struct shunt_packed_request request = {.payload_bytes = route->study_bytes(&c)};
+  const struct shunt_packed_request request = {.study_for = route,
+                                               .payload_bytes = route->study_bytes(&c)};
   if (request.payload_bytes == 0 || !may_allocate(&c) ||
       shunt_cache_packed_make(cache, &x->lookup, &request, c.stream, &k) != SHUNT_OK)
     return;

@@ -347,6 +347,35 @@ def ranks():
                   "eight"), rows)
 
 
+def two_gpus():
+    """ms of a step of the GCN, and in brackets what part of it products take."""
+    values = {}
+    for line in lines("scale/dist2.txt"):
+        if not line.startswith("#"):
+            run, value = line.split(" / ")
+            key, number = value.split("=")
+            values[run, key] = float(number)
+
+    def step(run, plain=None):
+        us, share = values[run, "us_a_step"], values.get((run, "product_share"))
+        text = "%.2f" % (us / 1e3) + (" (%.2f)" % share if share else "")
+        return text + (", %.2f x" % (values[plain, "us_a_step"] / us) if plain else "")
+
+    rows = []
+    for kind in ("f32", "bf16"):
+        name = "dist2-gcn-%s" % kind
+        for how, words in ((None, ""), ("pieces", ", gathers in 4 pieces")):
+            one = how or "2"
+            first = [] if how else ["original-%s-1" % name, "%s-1" % name]
+            cells = [step(first[0]), step(first[1], first[0])] if first else ["", ""]
+            two = "original-%s-%s" % (name, one), "%s-%s" % (name, one)
+            rows.append((kind + words, *cells, step(two[0]), step(two[1], two[0])))
+        for how, words in (("graphs", ", as a graph"),
+                           ("pieces-graphs", ", in pieces, as a graph")):
+            rows.append((kind + words, "", "", "", step("%s-%s" % (name, how))))
+    return table(("", "1 rank, plain", "Shunt", "2 ranks, plain", "Shunt"), rows)
+
+
 def host():
     """Calls are named by their routes; the file may have the routes' earlier names."""
     today = {"rows": "csr", "groups": "bundle", "tile24": "sparse24", "merged": "tile"}
@@ -501,7 +530,7 @@ TABLES = {
     "integers sddmm": lambda: integer_table("sddmm", "K", ("f16", "16", "8", "4")),
     "bsr": bsr, "tile": tile,
     "sddmm": sddmm, "sddmm scattered": sddmm_scattered, "solvers": solvers, "host": host,
-    "ranks": ranks,
+    "ranks": ranks, "two gpus": two_gpus,
     "short programs": short_programs, "attention": attention, "graphblas": graphblas,
     "graphblas host": graphblas_host, "graphs": graphs,
 }

@@ -4,6 +4,7 @@
 #   make fuzz    by libFuzzer, FUZZ_SECONDS each, with the sanitizers of addresses and of undefined
 #                behaviour: new cases go to fuzzed/NAME, the output to fuzzed/NAME.log, a case that
 #                fails to fuzzed/NAME-crash-*; FUZZED="problem native": these alone
+#   make fuzz-build    the same fuzzers and their corpora in fuzzed, for hours.sh
 check_PROGRAMS += %D%/fuzz_costs %D%/fuzz_integers %D%/fuzz_native %D%/fuzz_problem \
   %D%/fuzz_readers %D%/fuzz_report %D%/fuzz_timings
 FUZZED = costs integers native problem readers report timings
@@ -62,4 +63,7 @@ fuzz: $(FUZZED:%=fuzzed/fuzz_%)
 	    >fuzzed/$$name.log 2>&1 || { tail -40 fuzzed/$$name.log; exit 1; }; \
 	  tail -1 fuzzed/$$name.log; \
 	done
-.PHONY: fuzz
+# For hours.sh, here or elsewhere.
+fuzz-build: $(FUZZED:%=fuzzed/fuzz_%)
+	rm -rf fuzzed/corpus && cp -r $(srcdir)/%D%/corpus fuzzed/corpus
+.PHONY: fuzz fuzz-build

@@ -27,7 +27,8 @@
 #   dist2      the same on two devices by NCCL, in one rank and in two, without Shunt and with it, also
 #              with gathers in 4 pieces and as graphs: losses, and how much faster a step must be;
 #              dist2.txt: all times
-#   memory     programs that fill the device, without and with Shunt: both get as much
+#   memory     programs that fill the device, or have little of it, without and with Shunt: both get
+#              as much; little: of these, those that have little alone
 #   calibrate  shunt calibrate for CALIBRATE_MINUTES (3): calibrate.tsv, its timings; calibrate.costs,
 #              the table that they give; calibrate.txt, what that is worth
 #   gained     what shunt run --measure says was saved, and the difference of the runs' times
@@ -146,8 +147,8 @@ tests_in() {
   done
 }
 
-# Two tests ask for a small budget, which all processes on a device share: one after the other.
-small_budget='^test_graphblas_gpu(_masked)?$'
+# Three tests ask for a small budget, which all processes on a device share: one after the other.
+small_budget='^test_graphblas_gpu(_masked|_rows)?$'
 
 # shellcheck disable=SC2317 # started by its name
 in_turn() {
@@ -469,6 +470,7 @@ clients() {
       cut -c1-90
   done
   expected spmm_cusparse-f16 'rerouted cusparseSpMM >= 50'
+  run setuid 60 sh "$here/tests/gpu/setuid.sh" "$shunt" "$cuda"
   plain attention 120 "$bin/attention" 4096 64
   grep '^| attention' "$logs/attention.log"
 }
@@ -702,6 +704,38 @@ memory() {
   run "$name" 150 env LD_PRELOAD="$shunt" SHUNT_REPORT="$work/$name.report" python3 "$script"
   expected "$name" 'rerouted cusparseSpMM >= 500'
   compared "$name" 'largest_mb >= -128' 'total_mb >= -128'
+  little
+}
+
+# The driver's library, as the loader finds it.
+driver() {
+  python3 -c 'import ctypes, re
+ctypes.CDLL("libcuda.so.1")
+print(re.search(r"/\S*/libcuda\.so\S*", open("/proc/self/maps").read()).group())' 2>/dev/null
+}
+
+# So much is left of the device, and less than a twentieth is free: nothing is kept.  In a slice,
+# which has no more than that, a quarter is kept at most.
+little() {
+  local left bin=$build/tests/gpu/torture slice
+  for left in 3072 1024 256; do
+    both "little-$left" 60 "$bin/little" $left 100 -- 'rerouted cusparseSpMM >= 500'
+    compared "little-$left" 'filled_mb >= -64' 'used_mb <= 64' 'freed_mb <= 64'
+  done
+  slice=$(driver)
+  for left in 10240 5120 1024 256; do
+    LD_LIBRARY_PATH=$bin/slice${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} DRIVER=$slice both \
+      "little-slice-$left" 60 "$bin/little" $left 100 slice -- 'rerouted cusparseSpMM >= 500'
+    compared "little-slice-$left" 'filled_mb >= -64' "used_mb <= $((left / 4 + 64))" \
+      'freed_mb <= 64'
+  done
+  # Memory that is little or plenty makes no difference to the deterministic mode's bits.
+  LD_LIBRARY_PATH=$bin/slice${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} DRIVER=$slice \
+    SHUNT_DETERMINISTIC=1 preloaded little-bits-256 60 "$bin/little" 256 20 slice
+  SHUNT_DETERMINISTIC=1 preloaded little-bits-65536 60 "$bin/little" 65536 20
+  run little-bits-compared 20 python3 "$report" --compare "$logs/little-bits-256.log" \
+    "$logs/little-bits-65536.log" 'bits >= 0' 'bits <= 0'
+  grep -H '^time us_a_product' "$logs"/original-little-*.log "$logs"/little-*.log | sed 's,.*/,  ,'
 }
 
 # trained NAME WORD...: torch_train.py, its losses to $work/NAME.losses; under Shunt but for names
@@ -792,6 +826,7 @@ for phase in $phases; do
   dist) dist ;;
   dist2) dist2 ;;
   memory) memory ;;
+  little) little ;;
   calibrate) calibrate ;;
   gained) gained ;;
   train) train ;;
@@ -799,7 +834,7 @@ for phase in $phases; do
   *)
     echo "check_gpu: unknown phase '$phase'; accepted:" \
       "unit stale frozen blackbox sanitize host short clients solvers bench torture ranks large" \
-      "memory dist dist2 calibrate gained changes train"
+      "memory little dist dist2 calibrate gained changes train"
     exit 2
     ;;
   esac

@@ -2,10 +2,19 @@
 
    Compiled with -DCOPY=n; -DOLD leaves out what CUDA 12 added.  Linked like the real one:
    -Bsymbolic, every symbol in a version node named libcusparse.so.12.  Matrices are
-   complex, a type that Shunt hands on before it looks at any pointer.  */
+   complex, a type that Shunt hands on before it looks at any pointer; with -DFLOATS they are
+   of f32, at addresses that nobody may read.  */
 #include <stdlib.h>
 
 #include "standin.h"
+
+#ifdef FLOATS
+#define TYPE CUDA_R_32F
+#define ARRAY ((void *)4096)
+#else
+#define TYPE CUDA_C_16F
+#define ARRAY NULL
+#endif
 
 #define DONE return CUSPARSE_STATUS_SUCCESS
 
@@ -293,10 +302,10 @@ cusparseStatus_t cusparseDnMatGetStridedBatch(cusparseConstDnMatDescr_t m, int *
                         cusparseIndexType_t *column_type, cusparseIndexBase_t *base,               \
                         cudaDataType *type)                                                        \
   {                                                                                                \
-    *offsets = *columns = *values = NULL;                                                          \
+    *offsets = *columns = *values = ARRAY;                                                         \
     *offset_type = *column_type = CUSPARSE_INDEX_32I;                                              \
     *base = CUSPARSE_INDEX_BASE_ZERO;                                                              \
-    *type = CUDA_C_16F;                                                                            \
+    *type = TYPE;                                                                                  \
     return cusparseSpMatGetSize(m, rows, cols, nnz);                                               \
   }
 #define COO_GET(name, Matrix, Pointer)                                                             \
@@ -305,10 +314,10 @@ cusparseStatus_t cusparseDnMatGetStridedBatch(cusparseConstDnMatDescr_t m, int *
                         cusparseIndexType_t *index_type, cusparseIndexBase_t *base,                \
                         cudaDataType *type)                                                        \
   {                                                                                                \
-    *row_indices = *columns = *values = NULL;                                                      \
+    *row_indices = *columns = *values = ARRAY;                                                     \
     *index_type = CUSPARSE_INDEX_32I;                                                              \
     *base = CUSPARSE_INDEX_BASE_ZERO;                                                              \
-    *type = CUDA_C_16F;                                                                            \
+    *type = TYPE;                                                                                  \
     return cusparseSpMatGetSize(m, rows, cols, nnz);                                               \
   }
 #define DENSE_GET(name, Matrix, Pointer)                                                           \
@@ -318,8 +327,8 @@ cusparseStatus_t cusparseDnMatGetStridedBatch(cusparseConstDnMatDescr_t m, int *
     *rows = m->rows;                                                                               \
     *cols = m->cols;                                                                               \
     *ld = m->ld;                                                                                   \
-    *values = NULL;                                                                                \
-    *type = CUDA_C_16F;                                                                            \
+    *values = ARRAY;                                                                               \
+    *type = TYPE;                                                                                  \
     *order = CUSPARSE_ORDER_ROW;                                                                   \
     DONE;                                                                                          \
   }

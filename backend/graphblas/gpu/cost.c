@@ -68,22 +68,27 @@ double grb_gpu_host_seconds(const struct shunt_host_spmm *p)
 }
 
 double grb_gpu_upload_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
-                              int devices)
+                              const struct grb_gpu_load *l)
 {
   double size = (double)shunt_type_size(p->semiring.type), entries = (double)p->s.nnz;
-  double bytes = entries * (4 + size) + 4.0 * (double)p->s.rows;
+  double bytes = l->s * (entries * (4 + size) + 4.0 * (double)p->s.rows);
   double sorted = p->s.by_column ? grb_gpu_transpose_seconds(p->s.nnz, p->threads) : 0;
-  return sorted + most(bytes / r->up, devices * bytes / copy_rate(p));
+  return sorted + most(bytes / r->up, l->devices * bytes / copy_rate(p));
+}
+
+double grb_gpu_round_seconds(int devices)
+{
+  return CALL * (1 + 0.2 * devices);
 }
 
 double grb_gpu_stream_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
-                              bool b_resident, int devices)
+                              const struct grb_gpu_load *l)
 {
-  double size = (double)shunt_type_size(p->semiring.type), share = 1.0 / devices;
-  double b = b_resident ? 0 : (double)p->s.cols * (double)p->c.cols * size;
-  double c = (double)p->c.rows * (double)p->c.cols * size;
-  double up = share * b / r->up, down = share * c / r->down;
-  double kernel = share * work(p) * size / r->gather;
-  double slowest = most(most(up, down), most(kernel, (b + c) / copy_rate(p)));
-  return CALL * (1 + 0.2 * devices) + slowest + (up + down + kernel) / STRIPS;
+  double size = (double)shunt_type_size(p->semiring.type);
+  double b = l->b * (double)p->s.cols * (double)p->c.cols * size;
+  double c = l->c * (double)p->c.rows * (double)p->c.cols * size;
+  double up = b / r->up, down = c / r->down;
+  double kernel = l->c * work(p) * size / r->gather;
+  double slowest = most(most(up, down), most(kernel, l->devices * (b + c) / copy_rate(p)));
+  return grb_gpu_round_seconds(l->devices) + slowest + (up + down + kernel) / STRIPS;
 }

@@ -21,11 +21,20 @@ double grb_gpu_transpose_seconds(int64_t entries, int threads);
 
 /* The product by the host engine. */
 double grb_gpu_host_seconds(const struct shunt_host_spmm *p);
-/* Bringing S to one device. */
+
+/* What one of so many devices has of a product, as shares of the whole; those of B may be more than
+   1, if it comes again and again.  */
+struct grb_gpu_load {
+  int devices;
+  double s, b, c;
+};
+/* Bringing their shares of S to `l->devices`. */
 double grb_gpu_upload_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
-                              int devices);
-/* B and C, with the columns shared by `devices`. */
+                              const struct grb_gpu_load *l);
+/* B and C; S is there. */
 double grb_gpu_stream_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
-                              bool b_resident, int devices);
+                              const struct grb_gpu_load *l);
+/* What each round costs, besides. */
+double grb_gpu_round_seconds(int devices);
 
 #endif

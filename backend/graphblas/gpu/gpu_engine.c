@@ -19,7 +19,6 @@ static pthread_mutex_t engine = PTHREAD_MUTEX_INITIALIZER; /* products take turn
 static pthread_mutex_t residents_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct grb_gpu_devices devices;
 static struct grb_gpu_placement placement;
-static int forced_devices;
 static int failures; /* of CUDA, one after another */
 static struct grb_gpu_counts counts;
 
@@ -153,21 +152,37 @@ void grb_gpu_lock_residents(bool lock)
     pthread_mutex_unlock(&residents_lock);
 }
 
+/* Opens the devices that it wants; residents_lock is held. */
+static struct grb_gpu_deal deal_out(const struct grb_gpu_view *v)
+{
+  const struct grb_gpu_estimate e = grb_gpu_estimate(&placement, v, &devices);
+  const int wanted = e.deal.devices;
+  if (wanted > devices.count) grb_gpu_devices_open(&devices, wanted, shunt_options()->cache_bytes);
+  if (wanted > devices.count) devices.visible = devices.count;
+  const bool there = wanted <= devices.count;
+  const struct grb_gpu_deal deal = there ? e.deal : grb_gpu_estimate(&placement, v, &devices).deal;
+  placement.foregone += e.foregone;
+  return deal;
+}
+
 shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_spmm_sources *from)
 {
   if (!grb_gpu_built(p) || !ready()) return SHUNT_E_UNSUPPORTED;
   struct grb_gpu_view v = grb_gpu_view_make(p, from);
   pthread_mutex_lock(&engine);
   pthread_mutex_lock(&residents_lock);
-  int count = forced_devices > 0 ? forced_devices
-                                 : grb_gpu_estimate(&v, &devices, &placement.rates).devices;
-  if (count > devices.count) grb_gpu_devices_open(&devices, count, shunt_options()->cache_bytes);
-  if (count > devices.count) count = devices.count;
-  if (count > grb_gpu_pieces(p)) count = (int)grb_gpu_pieces(p);
+  const struct grb_gpu_deal deal = deal_out(&v);
   pthread_mutex_unlock(&residents_lock);
-  each_budget(count, grb_gpu_budget_begin);
-  shunt_status s = grb_gpu_product(&v, &devices, count, &residents_lock, &counts);
-  each_budget(count, grb_gpu_budget_end);
+  each_budget(deal.devices, grb_gpu_budget_begin);
+  shunt_status s = grb_gpu_product(&v, &devices, deal, &residents_lock, &counts);
+  if (s == SHUNT_E_UNSUPPORTED && deal.way != GRB_GPU_IN_TURNS) {
+    /* More room was hoped for. */
+    pthread_mutex_lock(&residents_lock);
+    const struct grb_gpu_deal turns = grb_gpu_turns(&placement, &v, &devices, deal.devices);
+    pthread_mutex_unlock(&residents_lock);
+    s = grb_gpu_product(&v, &devices, turns, &residents_lock, &counts);
+  }
+  each_budget(deal.devices, grb_gpu_budget_end);
   counts.products += s == SHUNT_OK;
   count_failures(s);
   pthread_mutex_unlock(&engine);
@@ -186,7 +201,14 @@ void grb_gpu_read_counts(struct grb_gpu_counts *out)
 void grb_gpu_force_devices(int count)
 {
   pthread_mutex_lock(&engine);
-  forced_devices = count;
+  placement.forced_devices = count;
+  pthread_mutex_unlock(&engine);
+}
+
+void grb_gpu_force_way(enum grb_gpu_way way)
+{
+  pthread_mutex_lock(&engine);
+  placement.forced_way = way;
   pthread_mutex_unlock(&engine);
 }
 

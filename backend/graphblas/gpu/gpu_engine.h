@@ -5,13 +5,16 @@
             B --unit by unit-->    B unit --+
             C <--unit by unit--    C unit <-+- product
 
+   A device has some columns of B and C with all of S, or some rows of S and C with all of B
+   (part.h): whichever takes less time.  Where S has no room on all devices together, its rows pass
+   through in parts, and nothing of it stays.
+
    B and C are cut into strips of columns.  Where both are held by row, strips are wide and are cut
    once more into blocks of rows; where one is held by column, a strip is a single block of a few
    whole columns (gpu_cut.h).  A block of a strip is a unit: host threads copy units through
    pinned memory while the units before them are multiplied and those before these return
    (pipeline/pipeline.h).  Operands that do not fit in SHUNT_CACHE_MB of device memory (a tenth of
-   the device by default) stream through it, S staying (Fujiki et al., SC 2019, section 6.2);
-   several GPUs share the columns.
+   the device by default) stream through it, S staying (Fujiki et al., SC 2019, section 6.2).
 
    What stays on a device between calls: S, and B and C where they fit, so that a product
    whose B is the C of an earlier one uploads nothing.  Kept memory is used again only
@@ -47,7 +50,7 @@ bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_spmm_sources
 
 /* The product, wise or not; complete on return, c.present included.  Types f32 and f64;
    PLUS with TIMES, FIRST, SECOND and PAIR; b.present NULL or all ones is not looked for:
-   it must be NULL; fewer than 2^30 rows, columns and entries.  Else SHUNT_E_UNSUPPORTED.
+   it must be NULL; fewer than 2^30 rows and columns.  Else SHUNT_E_UNSUPPORTED.
 
    On any failure with `accumulate` C is as it was, or the function has finished the
    product on the host and returns SHUNT_OK.  On a failure without it C's content is
@@ -64,14 +67,19 @@ struct grb_gpu_counts {
   uint64_t bytes_up, bytes_down; /* over the bus */
   uint64_t pinned;               /* arrays of the program's, for the bus to read or write */
   uint64_t stale_pins;           /* products done again */
+  uint64_t row_parts;            /* parts of S's rows, of products that were cut there */
   int devices;
 };
 void grb_gpu_read_counts(struct grb_gpu_counts *out);
 
+/* How devices share a product (part.h). */
+enum grb_gpu_way { GRB_GPU_ANY_WAY, GRB_GPU_BY_COLUMNS, GRB_GPU_BY_ROWS, GRB_GPU_IN_TURNS };
+
 /* For tests: frees everything that is kept; shares products among so many GPUs, as far as
-   there are any (0: as the cost model says).  */
+   there are any (0: as the cost model says), and in this way, of turns three at least.  */
 void grb_gpu_forget(void);
 void grb_gpu_force_devices(int count);
+void grb_gpu_force_way(enum grb_gpu_way way);
 
 #ifdef __cplusplus
 }

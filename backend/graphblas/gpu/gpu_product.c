@@ -28,19 +28,30 @@ static void mark_present(const struct shunt_host_spmm *p, const int32_t *empty, 
       c->present[empty[i] * c->row_stride + j * c->col_stride] = 0;
 }
 
-/* ---- the product ----------------------------------------------------------------------------- */
-
 struct work {
   struct grb_gpu_view *view;
   struct grb_gpu_devices *devices;
   pthread_mutex_t *residents_lock;
   struct grb_gpu_counts *counts;
-  struct grb_gpu_run *run;
-  struct grb_gpu_rows rows;
-  bool has_rows;
+  struct grb_gpu_deal deal;
+  struct grb_gpu_run *run;   /* of this round, one a device */
+  struct grb_gpu_rows *rows; /* of this round's parts; of columns only the first, for all */
   struct grb_gpu_pages pages;
-  int count; /* of runs, one a device */
+  bool committed; /* pieces of C += were written in rounds before */
 };
+
+/* Which of the rows are those of run i. */
+static struct grb_gpu_rows *rows_of(const struct work *w, int i)
+{
+  return &w->rows[w->deal.way == GRB_GPU_BY_COLUMNS ? 0 : i];
+}
+
+static bool is_empty(const struct grb_gpu_run *run)
+{
+  return run->part.row == run->part.row_end;
+}
+
+/* ---- pins ------------------------------------------------------------------------------------ */
 
 /* A strip that is a whole array, by row, is in the order in which it is sent. */
 static bool one_piece(const struct grb_gpu_cut *cut, const struct shunt_full *m, bool turned)
@@ -63,7 +74,7 @@ static void take_pins(struct work *w, struct grb_gpu_run *run)
   const struct grb_gpu_view *v = w->view;
   const struct grb_gpu_cut *cut = &run->cut;
   /* C's pieces go through slots anyway, and a B that does not would keep the bus from them. */
-  if (v->p->accumulate) return;
+  if (v->p->accumulate || !grb_gpu_part_has_all_rows(v->p, &run->part)) return;
   if (cut->b == GRB_GPU_B_HOST && one_piece(cut, &v->p->b, cut->b_turned))
     run->b_pinned = take_pin(w, v->b_own, &v->p->b);
   if (one_piece(cut, &v->p->c, cut->c_turned)) run->c_pinned = take_pin(w, v->c_own, &v->p->c);
@@ -76,45 +87,82 @@ static void give_pins_back(const struct grb_gpu_view *v, struct grb_gpu_run *run
   if (run->c_pinned) grb_gpu_pins_give_back(v->c_own);
 }
 
-static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empty_count)
+/* ---- a round --------------------------------------------------------------------------------- */
+
+static shunt_status find(struct work *w, int round)
 {
   struct grb_gpu_view *v = w->view;
-  shunt_status s = SHUNT_OK;
   CUcontext before;
-  bool missing = false;
-  for (int i = 0; i < w->count; i++) {
+  for (int i = 0; i < w->deal.devices; i++) {
     struct grb_gpu_run *run = &w->run[i];
     run->device = &w->devices->device[i];
     run->pages = &w->pages;
-    if ((s = grb_gpu_enter(run->device, &before)) != SHUNT_OK) return s;
-    pthread_mutex_lock(w->residents_lock);
-    grb_gpu_shard_find(run, v, grb_gpu_share_begin(v->p, i, w->count),
-                       grb_gpu_share_begin(v->p, i + 1, w->count));
-    pthread_mutex_unlock(w->residents_lock);
-    grb_gpu_leave(before);
-    missing |= !run->kept_s;
+    run->whole = v->p;
+    run->part = grb_gpu_part_of(v->p, &w->deal, round, i);
+    run->s_stays = w->deal.way != GRB_GPU_IN_TURNS;
   }
-  if (missing) {
-    s = grb_gpu_rows_make(&w->rows, &v->p->s, shunt_type_size(v->p->semiring.type),
-                          !grb_gpu_ones(v->p), v->threads);
-    if (s != SHUNT_OK) return s;
-    w->has_rows = true;
-  }
-  *empty = w->has_rows ? w->rows.empty : w->run[0].kept_s->empty;
-  *empty_count = w->has_rows ? w->rows.empty_count : w->run[0].kept_s->empty_count;
-  for (int i = 0; s == SHUNT_OK && i < w->count; i++) {
+  for (int i = 0; i < w->deal.devices; i++) {
     struct grb_gpu_run *run = &w->run[i];
-    if ((s = grb_gpu_enter(run->device, &before)) != SHUNT_OK) return s;
+    shunt_status s = grb_gpu_enter(run->device, &before);
+    if (s != SHUNT_OK) return s;
     pthread_mutex_lock(w->residents_lock);
-    s = grb_gpu_shard_make(run, v, &w->rows, !(v->p->c.present && *empty_count > 0),
-                           grb_gpu_share_begin(v->p, i, w->count),
-                           grb_gpu_share_begin(v->p, i + 1, w->count));
+    grb_gpu_shard_find(run, v);
     pthread_mutex_unlock(w->residents_lock);
-    run->made = s == SHUNT_OK;
-    if (run->made) take_pins(w, run);
-    if (run->made) s = grb_gpu_run_make(run);
     grb_gpu_leave(before);
   }
+  return SHUNT_OK;
+}
+
+/* What is not resident. */
+static shunt_status make_rows(struct work *w)
+{
+  const struct shunt_host_spmm *p = w->view->p;
+  shunt_status s = SHUNT_OK;
+  for (int i = 0; s == SHUNT_OK && i < w->deal.devices; i++) {
+    const struct grb_gpu_run *run = &w->run[i];
+    struct grb_gpu_rows *rows = rows_of(w, i);
+    if (run->kept_s || rows->s || is_empty(run)) continue;
+    const struct grb_gpu_rows_wish wish = {.row = run->part.row,
+                                           .row_end = run->part.row_end,
+                                           .size = shunt_type_size(p->semiring.type),
+                                           .values = !grb_gpu_ones(p),
+                                           .needs = w->deal.way != GRB_GPU_IN_TURNS};
+    s = grb_gpu_rows_make(rows, &p->s, &wish, w->view->threads);
+  }
+  return s;
+}
+
+static int64_t empty_rows(const struct work *w, int i, const int32_t **empty)
+{
+  const struct grb_gpu_rows *rows = rows_of(w, i);
+  *empty = rows->s ? rows->empty : w->run[i].kept_s->empty;
+  return rows->s ? rows->empty_count : w->run[i].kept_s->empty_count;
+}
+
+static shunt_status make_shard(struct work *w, int i)
+{
+  struct grb_gpu_run *run = &w->run[i];
+  CUcontext before;
+  const int32_t *empty;
+  const bool full_c = empty_rows(w, i, &empty) == 0 || !w->view->p->c.present;
+  shunt_status s = grb_gpu_enter(run->device, &before);
+  if (s != SHUNT_OK) return s;
+  pthread_mutex_lock(w->residents_lock);
+  s = grb_gpu_shard_make(run, w->view, rows_of(w, i), full_c);
+  pthread_mutex_unlock(w->residents_lock);
+  run->made = s == SHUNT_OK;
+  if (run->made) take_pins(w, run);
+  if (run->made) s = grb_gpu_run_make(run);
+  grb_gpu_leave(before);
+  return s;
+}
+
+static shunt_status prepare(struct work *w, int round)
+{
+  shunt_status s = find(w, round);
+  if (s == SHUNT_OK) s = make_rows(w);
+  for (int i = 0; s == SHUNT_OK && i < w->deal.devices; i++)
+    if (!is_empty(&w->run[i])) s = make_shard(w, i);
   return s;
 }
 
@@ -126,13 +174,15 @@ enum { THREADS_PER_DEVICE = 16 };
 static bool nothing_to_copy(const struct work *w)
 {
   const struct grb_gpu_run *r = &w->run[0];
-  return w->count == 1 && !r->rows && r->c_pinned && (r->b_pinned || r->cut.b != GRB_GPU_B_HOST);
+  return w->deal.devices == 1 && !r->rows && r->c_pinned &&
+         (r->b_pinned || r->cut.b != GRB_GPU_B_HOST);
 }
 
 static void run_all(struct work *w)
 {
   int threads = w->view->threads < w->devices->lanes ? w->view->threads : w->devices->lanes;
-  if (threads > THREADS_PER_DEVICE * w->count) threads = THREADS_PER_DEVICE * w->count;
+  const int count = w->deal.devices;
+  if (threads > THREADS_PER_DEVICE * count) threads = THREADS_PER_DEVICE * count;
   if (nothing_to_copy(w)) threads = 1;
 #pragma omp parallel num_threads(threads)
   {
@@ -141,32 +191,39 @@ static void run_all(struct work *w)
 #else
     int number = 0, present = 1;
 #endif
-    for (int i = number % w->count; i < w->count; i += present)
-      grb_gpu_run_work(&w->run[i], number, w->devices->lane[number], number / w->count % 2);
+    for (int i = number % count; i < count; i += present)
+      if (w->run[i].made)
+        grb_gpu_run_work(&w->run[i], number, w->devices->lane[number], number / count % 2);
   }
 }
 
 /* A shard that failed after pieces of C += were written can't be taken back: the host does what
-   is missing of all shards.  */
-static shunt_status settle(struct work *w, shunt_status s)
+   is missing of all shards, and of all rounds after this one.  */
+static shunt_status settle(struct work *w, int round, shunt_status s)
 {
-  bool committed = false;
-  if (s == SHUNT_OK || !w->view->p->accumulate) return s;
-  for (int i = 0; i < w->count; i++)
-    committed |= w->run[i].made && grb_gpu_run_committed(&w->run[i]);
-  if (!committed) return s;
-  for (int i = 0; i < w->count; i++) grb_gpu_run_add_missing(&w->run[i]);
+  if (!w->view->p->accumulate) return s;
+  for (int i = 0; i < w->deal.devices; i++)
+    w->committed |= w->run[i].made && grb_gpu_run_committed(&w->run[i]);
+  if (s == SHUNT_OK || !w->committed) return s;
+  for (int i = 0; i < w->deal.devices; i++) grb_gpu_run_add_missing(&w->run[i]);
+  for (int later = round + 1; later < w->deal.rounds; later++)
+    for (int i = 0; i < w->deal.devices; i++) {
+      const struct grb_gpu_part part = grb_gpu_part_of(w->view->p, &w->deal, later, i);
+      grb_gpu_part_add(w->view->p, &part);
+    }
   w->counts->finished_on_host++;
   return SHUNT_OK;
 }
 
-static void count_shard(struct grb_gpu_counts *counts, const struct grb_gpu_run *run)
+static void count_shard(const struct work *w, const struct grb_gpu_run *run)
 {
+  struct grb_gpu_counts *counts = w->counts;
   counts->bytes_up += run->bytes_up;
   counts->bytes_down += run->bytes_down;
   counts->sparse_uploads += !run->kept_s;
   counts->dense_uploads += run->cut.b == GRB_GPU_B_HOST;
   counts->dense_reuses += run->cut.b == GRB_GPU_B_RESIDENT;
+  counts->row_parts += w->deal.way != GRB_GPU_BY_COLUMNS;
 }
 
 /* A device that can't be entered any more keeps nothing new, but what the host holds of its shard
@@ -174,69 +231,109 @@ static void count_shard(struct grb_gpu_counts *counts, const struct grb_gpu_run 
 static void clean_up(struct work *w, bool good)
 {
   CUcontext before;
-  for (int i = 0; i < w->count; i++) {
+  for (int i = 0; i < w->deal.devices; i++) {
     struct grb_gpu_run *run = &w->run[i];
     if (!run->device) continue;
     const bool entered = grb_gpu_enter(run->device, &before) == SHUNT_OK;
     pthread_mutex_lock(w->residents_lock);
     give_pins_back(w->view, run);
-    if (good) count_shard(w->counts, run);
-    if (good && entered) grb_gpu_shard_keep(run, w->view, &w->rows);
+    if (good && run->made) count_shard(w, run);
+    if (good && run->made && entered) grb_gpu_shard_keep(run, w->view, rows_of(w, i));
     grb_gpu_shard_release(run);
     pthread_mutex_unlock(w->residents_lock);
     if (entered) grb_gpu_leave(before);
   }
-  if (w->has_rows) grb_gpu_rows_free(&w->rows);
+  for (int i = 0; i < w->deal.devices; i++)
+    if (w->rows[i].s) grb_gpu_rows_free(&w->rows[i]);
+}
+
+/* Of the rows of this round's parts. */
+static void mark_parts(const struct work *w)
+{
+  const int parts = w->deal.way == GRB_GPU_BY_COLUMNS ? 1 : w->deal.devices;
+  for (int i = 0; i < parts; i++) {
+    if (!w->run[i].made) continue;
+    const int32_t *empty;
+    const int64_t count = empty_rows(w, i, &empty);
+    mark_present(w->run[i].p, empty, count, w->view->threads);
+  }
 }
 
 /* Once: what is let go of is not pinned again. */
 static bool pins_were_stale(struct grb_gpu_view *v, const struct grb_gpu_run *r)
 {
+  if (!r->b_pinned && !r->c_pinned) return false;
   if (grb_gpu_proof_holds(r)) return false;
   if (r->b_pinned) grb_gpu_pins_distrust(v->b_own);
   if (r->c_pinned) grb_gpu_pins_distrust(v->c_own);
   return true;
 }
 
-static shunt_status product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,
-                            pthread_mutex_t *residents_lock, struct grb_gpu_counts *counts,
-                            bool *stale)
+/* `fits` false: nothing was begun, for want of room. */
+static shunt_status do_round(struct work *w, int round, bool *fits, bool *stale)
+{
+  const int count = w->deal.devices;
+  memset(w->run, 0, (size_t)count * sizeof *w->run);
+  memset(w->rows, 0, (size_t)count * sizeof *w->rows);
+  shunt_status s = prepare(w, round);
+  *fits = s != SHUNT_E_UNSUPPORTED;
+  if (s == SHUNT_OK) run_all(w);
+  for (int i = 0; i < count; i++) {
+    shunt_status end = w->run[i].made ? grb_gpu_run_finish(&w->run[i]) : SHUNT_OK;
+    if (s == SHUNT_OK) s = end;
+  }
+  *stale = s == SHUNT_OK && pins_were_stale(w->view, &w->run[0]);
+  if (*stale) s = SHUNT_E_CUDA;
+  const bool good = s == SHUNT_OK, halves = !*fits && w->deal.rounds < GRB_GPU_MOST_ROUNDS &&
+                                            w->deal.way == GRB_GPU_IN_TURNS;
+  if (!halves) s = settle(w, round, s);
+  if (good && !w->view->p->accumulate) mark_parts(w);
+  clean_up(w, good);
+  *fits = !halves;
+  return s;
+}
+
+/* ---- the product ----------------------------------------------------------------------------- */
+
+static shunt_status product(struct grb_gpu_view *v, struct grb_gpu_devices *devices,
+                            struct grb_gpu_deal deal, pthread_mutex_t *residents_lock,
+                            struct grb_gpu_counts *counts, bool *stale)
 {
   struct grb_gpu_run run[GRB_GPU_MOST_DEVICES];
+  struct grb_gpu_rows rows[GRB_GPU_MOST_DEVICES];
   struct work w = {.view = v,
                    .devices = devices,
                    .residents_lock = residents_lock,
                    .counts = counts,
+                   .deal = deal,
                    .run = run,
-                   .count = count};
-  const int32_t *empty = NULL;
-  int64_t empty_count = 0;
-  memset(run, 0, sizeof run);
+                   .rows = rows};
   shunt_status s = grb_gpu_lanes(devices, v->threads);
-  if (s == SHUNT_OK) s = prepare(&w, &empty, &empty_count);
-  if (s == SHUNT_OK) {
-    grb_gpu_pages_make(&w.pages, &v->p->c, shunt_type_size(v->p->semiring.type));
-    run_all(&w);
+  if (s == SHUNT_OK) grb_gpu_pages_make(&w.pages, &v->p->c, shunt_type_size(v->p->semiring.type));
+  for (int round = 0; s == SHUNT_OK && round < w.deal.rounds;) {
+    bool fits;
+    const uint64_t finished = counts->finished_on_host;
+    s = do_round(&w, round, &fits, stale);
+    if (counts->finished_on_host > finished) break;
+    if (fits) {
+      round++;
+    } else { /* the same rows, in two rounds */
+      w.deal.rounds *= 2;
+      round *= 2;
+      s = SHUNT_OK;
+    }
   }
-  for (int i = 0; i < count; i++) {
-    shunt_status end = run[i].made ? grb_gpu_run_finish(&run[i]) : SHUNT_OK;
-    if (s == SHUNT_OK) s = end;
-  }
-  *stale = s == SHUNT_OK && pins_were_stale(v, &run[0]);
-  if (*stale) s = SHUNT_E_CUDA;
-  bool good = s == SHUNT_OK;
-  s = settle(&w, s);
-  if (s == SHUNT_OK && !v->p->accumulate) mark_present(v->p, empty, empty_count, v->threads);
-  clean_up(&w, good);
   return s;
 }
 
-shunt_status grb_gpu_product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,
-                             pthread_mutex_t *residents_lock, struct grb_gpu_counts *counts)
+shunt_status grb_gpu_product(struct grb_gpu_view *v, struct grb_gpu_devices *devices,
+                             struct grb_gpu_deal deal, pthread_mutex_t *residents_lock,
+                             struct grb_gpu_counts *counts)
 {
   bool stale = false;
-  shunt_status s = product(v, devices, count, residents_lock, counts, &stale);
+  if (deal.rounds < 1) return SHUNT_E_UNSUPPORTED;
+  shunt_status s = product(v, devices, deal, residents_lock, counts, &stale);
   if (!stale) return s;
   counts->stale_pins++;
-  return product(v, devices, count, residents_lock, counts, &stale);
+  return product(v, devices, deal, residents_lock, counts, &stale);
 }

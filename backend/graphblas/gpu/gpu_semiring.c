@@ -9,8 +9,8 @@ bool grb_gpu_built(const struct shunt_host_spmm *p)
          (r->multiplier == SHUNT_TIMES || r->multiplier == SHUNT_FIRST ||
           r->multiplier == SHUNT_SECOND || r->multiplier == SHUNT_PAIR) &&
          !p->b.present && !p->c.iso && p->s.nnz > 0 && p->s.rows > 0 && p->c.cols > 0 &&
-         p->s.nnz < GRB_GPU_MOST_INDEX && p->s.rows < GRB_GPU_MOST_INDEX &&
-         p->s.cols < GRB_GPU_MOST_INDEX && p->c.cols < GRB_GPU_MOST_INDEX;
+         p->s.rows < GRB_GPU_MOST_INDEX && p->s.cols < GRB_GPU_MOST_INDEX &&
+         p->c.cols < GRB_GPU_MOST_INDEX;
 }
 
 bool grb_gpu_ones(const struct shunt_host_spmm *p)

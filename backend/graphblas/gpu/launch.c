@@ -70,7 +70,7 @@ static shunt_status fill_constants(struct grb_gpu_run *r)
   const struct shunt_host_spmm *p = r->p;
   const shunt_type type = p->semiring.type;
   shunt_status s = SHUNT_OK;
-  if (r->rows && (r->ones || p->s.iso)) {
+  if (r->rows && p->s.nnz > 0 && (r->ones || p->s.iso)) {
     double value = r->ones             ? 1
                    : type == SHUNT_F32 ? (double)*(const float *)p->s.values
                                        : *(const double *)p->s.values;

@@ -150,8 +150,7 @@ struct grb_gpu_resident *grb_gpu_resident_find(struct grb_gpu_resident_list *l,
                                                int64_t first, int64_t last)
 {
   FOR_EACH(e, l)
-  if (e->used && e->sparse == sparse && same(&e->key, key) &&
-      (sparse || (e->first == first && e->last == last)))
+  if (e->used && e->sparse == sparse && same(&e->key, key) && e->first == first && e->last == last)
     return e;
   return NULL;
 }

@@ -50,7 +50,8 @@ struct grb_gpu_resident {
   int64_t longest, empty_count;
   struct grb_gpu_chunks chunks;
   int32_t *empty; /* host memory, owned */
-  /* dense: columns first <= j < last in strips of `width` columns, row-major, each
+  /* sparse: rows first <= i < last of the matrix; both 0: all, and found so
+     dense: columns first <= j < last in strips of `width` columns, row-major, each
      beginning strip_bytes after the one before */
   int64_t first, last, width, strip_bytes;
 };
@@ -61,8 +62,7 @@ struct grb_gpu_resident_list {
   uint64_t clock;
 };
 
-/* The entry with this key; for dense ones, of these columns.  NULL: none.  Does not ask for hashes.
- */
+/* The entry with this key, and of these rows or columns.  NULL: none.  Does not ask for hashes. */
 struct grb_gpu_resident *grb_gpu_resident_find(struct grb_gpu_resident_list *l,
                                                const struct grb_gpu_key *key, bool sparse,
                                                int64_t first, int64_t last);

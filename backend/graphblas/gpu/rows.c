@@ -6,6 +6,7 @@
 #include <omp.h>
 #endif
 
+#include "backend/graphblas/gpu/part.h"
 #include "backend/plan/fault.h"
 
 static inline int64_t read_index(const void *array, int bytes, int64_t i)
@@ -29,18 +30,24 @@ static void *allocate(int64_t count, size_t size)
 }
 
 /* Rows whose vectors are missing have no entries; the ids ascend. */
-static void offsets_by_row(struct grb_gpu_rows *r, int threads)
+static shunt_status offsets_by_row(struct grb_gpu_rows *r, int threads)
 {
   const struct shunt_sparse *s = r->s;
+  const int64_t begin = grb_gpu_first_vector(s, r->row);
+  const int64_t end = grb_gpu_first_vector(s, r->row + r->rows);
+  r->base = offset(s, begin);
+  const int64_t base = r->base, entries = offset(s, end) - base;
+  if (entries >= GRB_GPU_MOST_INDEX) return SHUNT_E_UNSUPPORTED;
   if (!s->ids) {
 #pragma omp parallel for num_threads(threads)
-    for (int64_t i = 0; i <= s->rows; i++) r->offsets[i] = (int32_t)offset(s, i);
-    return;
+    for (int64_t i = 0; i <= r->rows; i++) r->offsets[i] = (int32_t)(offset(s, begin + i) - base);
+    return SHUNT_OK;
   }
   int64_t row = 0;
-  for (int64_t v = 0; v < s->vectors; v++)
-    for (; row <= id(s, v); row++) r->offsets[row] = (int32_t)offset(s, v);
-  for (; row <= s->rows; row++) r->offsets[row] = (int32_t)s->nnz;
+  for (int64_t v = begin; v < end; v++)
+    for (; row <= id(s, v) - r->row; row++) r->offsets[row] = (int32_t)(offset(s, v) - base);
+  for (; row <= r->rows; row++) r->offsets[row] = (int32_t)entries;
+  return SHUNT_OK;
 }
 
 /* ---- the transpose -------------------------------------------------------------------
@@ -49,7 +56,9 @@ static void offsets_by_row(struct grb_gpu_rows *r, int threads)
 
      1. counts[t][i] = entries of row i in chunk t
      2. counts[t][i] = where the first of them goes: rows before i, then chunks before t
-     3. every thread sends its entries, in order, to counts[t][i]++  */
+     3. every thread sends its entries, in order, to counts[t][i]++
+
+   Entries of rows that are not wanted are passed over.  */
 struct transpose {
   const struct shunt_sparse *s;
   struct grb_gpu_rows *r;
@@ -75,36 +84,45 @@ static int64_t chunk_begin(const struct shunt_sparse *s, int chunk, int chunks)
 static void count_chunk(const struct transpose *t, int chunk)
 {
   const struct shunt_sparse *s = t->s;
-  int32_t *counts = t->counts + chunk * s->rows;
+  const uint64_t rows = (uint64_t)t->r->rows;
+  int32_t *counts = t->counts + chunk * t->r->rows;
   int64_t end = offset(s, chunk_begin(s, chunk + 1, t->chunks));
-  memset(counts, 0, (size_t)s->rows * sizeof *counts);
-  for (int64_t p = offset(s, chunk_begin(s, chunk, t->chunks)); p < end; p++)
-    counts[read_index(s->indices, s->index_bytes, p)]++;
+  memset(counts, 0, (size_t)rows * sizeof *counts);
+  for (int64_t p = offset(s, chunk_begin(s, chunk, t->chunks)); p < end; p++) {
+    const uint64_t row = (uint64_t)(read_index(s->indices, s->index_bytes, p) - t->r->row);
+    if (row < rows) counts[row]++;
+  }
 }
 
-static void place_rows(const struct transpose *t)
+/* How many entries there are; the rest is undone if they are too many. */
+static int64_t place_rows(const struct transpose *t)
 {
-  int32_t sum = 0;
-  for (int64_t i = 0; i < t->s->rows; i++) {
-    t->r->offsets[i] = sum;
+  const int64_t rows = t->r->rows;
+  int64_t sum = 0;
+  for (int64_t i = 0; i < rows && sum < GRB_GPU_MOST_INDEX; i++) {
+    t->r->offsets[i] = (int32_t)sum;
     for (int c = 0; c < t->chunks; c++) {
-      int32_t *count = &t->counts[c * t->s->rows + i], here = *count;
-      *count = sum;
+      int32_t *count = &t->counts[c * rows + i], here = *count;
+      *count = (int32_t)sum;
       sum += here;
     }
   }
-  t->r->offsets[t->s->rows] = sum;
+  t->r->offsets[rows] = (int32_t)sum;
+  return sum;
 }
 
 static void send_chunk(const struct transpose *t, int chunk)
 {
   const struct shunt_sparse *s = t->s;
   struct grb_gpu_rows *r = t->r;
-  int32_t *places = t->counts + chunk * s->rows;
+  const uint64_t rows = (uint64_t)r->rows;
+  int32_t *places = t->counts + chunk * r->rows;
   int64_t last = chunk_begin(s, chunk + 1, t->chunks);
   for (int64_t v = chunk_begin(s, chunk, t->chunks); v < last; v++)
     for (int64_t p = offset(s, v); p < offset(s, v + 1); p++) {
-      int32_t place = places[read_index(s->indices, s->index_bytes, p)]++;
+      const uint64_t row = (uint64_t)(read_index(s->indices, s->index_bytes, p) - r->row);
+      if (row >= rows) continue;
+      int32_t place = places[row]++;
       r->columns[place] = (int32_t)id(s, v);
       if (!r->values) continue;
       if (r->size == 4)
@@ -120,20 +138,23 @@ static shunt_status transpose(struct grb_gpu_rows *r, bool values, int threads)
   /* The counters of all chunks together are not to outgrow the entries by much. */
   int64_t room = 1 + 2 * s->nnz / s->rows;
   struct transpose t = {s, r, threads < room ? threads : (int)room, NULL};
-  t.counts = allocate(s->rows * t.chunks, sizeof *t.counts);
-  r->columns = allocate(s->nnz, sizeof *r->columns);
-  r->values = values ? allocate(s->nnz, r->size) : NULL;
-  if (!t.counts || !r->columns || (values && !r->values)) {
-    free(t.counts);
-    return SHUNT_E_MEMORY;
-  }
+  t.counts = allocate(r->rows * t.chunks, sizeof *t.counts);
+  if (!t.counts) return SHUNT_E_MEMORY;
 #pragma omp parallel for num_threads(t.chunks) schedule(static, 1)
   for (int chunk = 0; chunk < t.chunks; chunk++) count_chunk(&t, chunk);
-  place_rows(&t);
+  const int64_t entries = place_rows(&t);
+  shunt_status status = entries < GRB_GPU_MOST_INDEX ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
+  if (status == SHUNT_OK) {
+    r->columns = allocate(entries, sizeof *r->columns);
+    r->values = values ? allocate(entries, r->size) : NULL;
+    if (!r->columns || (values && !r->values)) status = SHUNT_E_MEMORY;
+  }
+  if (status == SHUNT_OK) {
 #pragma omp parallel for num_threads(t.chunks) schedule(static, 1)
-  for (int chunk = 0; chunk < t.chunks; chunk++) send_chunk(&t, chunk);
+    for (int chunk = 0; chunk < t.chunks; chunk++) send_chunk(&t, chunk);
+  }
   free(t.counts);
-  return SHUNT_OK;
+  return status;
 }
 
 /* ---- what else is known of the rows --------------------------------------------------- */
@@ -144,62 +165,74 @@ static uint64_t needs_of(const struct grb_gpu_rows *r, int64_t begin, int64_t en
   const struct shunt_sparse *s = r->s;
   uint64_t needs = 0;
   for (int64_t p = begin; p < end; p++) {
-    int64_t column = r->columns ? r->columns[p] : read_index(s->indices, s->index_bytes, p);
+    int64_t column =
+        r->columns ? r->columns[p] : read_index(s->indices, s->index_bytes, r->base + p);
     needs |= (uint64_t)1 << ((column + 1) * GRB_GPU_CHUNKS - 1) / s->cols;
   }
   return needs;
 }
 
-static void look_at_chunks(struct grb_gpu_rows *r, int threads)
+static void look_at_chunks(struct grb_gpu_rows *r, bool needs, int threads)
 {
   struct grb_gpu_chunks *c = &r->chunks;
-  for (int i = 0; i <= GRB_GPU_CHUNKS; i++)
-    c->begin[i] = r->offsets[r->s->rows * i / GRB_GPU_CHUNKS];
+  for (int i = 0; i <= GRB_GPU_CHUNKS; i++) c->begin[i] = r->offsets[r->rows * i / GRB_GPU_CHUNKS];
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (int i = 0; i < GRB_GPU_CHUNKS; i++) c->needs[i] = needs_of(r, c->begin[i], c->begin[i + 1]);
+  for (int i = 0; i < GRB_GPU_CHUNKS; i++)
+    c->needs[i] = needs ? needs_of(r, c->begin[i], c->begin[i + 1]) : ~(uint64_t)0;
 }
 
-static shunt_status look_at_rows(struct grb_gpu_rows *r)
+static shunt_status look_at_rows(struct grb_gpu_rows *r, int threads)
 {
-  for (int64_t i = 0; i < r->s->rows; i++) {
+  int64_t longest = 0, empty = 0;
+#pragma omp parallel for num_threads(threads) reduction(max : longest) reduction(+ : empty)
+  for (int64_t i = 0; i < r->rows; i++) {
     int64_t length = r->offsets[i + 1] - r->offsets[i];
-    if (length > r->longest) r->longest = length;
-    if (length == 0) r->empty_count++;
+    if (length > longest) longest = length;
+    empty += length == 0;
   }
+  r->longest = longest;
+  r->empty_count = empty;
   if (r->empty_count == 0) return SHUNT_OK;
   r->empty = allocate(r->empty_count, sizeof *r->empty);
   if (!r->empty) return SHUNT_E_MEMORY;
-  for (int64_t i = 0, n = 0; i < r->s->rows; i++)
+  for (int64_t i = 0, n = 0; i < r->rows; i++)
     if (r->offsets[i + 1] == r->offsets[i]) r->empty[n++] = (int32_t)i;
   return SHUNT_OK;
+}
+
+static shunt_status order(struct grb_gpu_rows *r, const struct shunt_sparse *s,
+                          const struct grb_gpu_rows_wish *wish, int threads)
+{
+  *r = (struct grb_gpu_rows){
+      .s = s, .row = wish->row, .rows = wish->row_end - wish->row, .size = wish->size};
+  if (r->rows < 1 || s->rows >= GRB_GPU_MOST_INDEX || s->cols >= GRB_GPU_MOST_INDEX || s->nnz < 1)
+    return SHUNT_E_UNSUPPORTED;
+  shunt_status status;
+  r->offsets = allocate(r->rows + 1, sizeof *r->offsets);
+  if (!r->offsets)
+    status = SHUNT_E_MEMORY;
+  else if (s->by_column)
+    status = transpose(r, wish->values && !s->iso, threads);
+  else
+    status = offsets_by_row(r, threads);
+  if (status != SHUNT_OK) grb_gpu_rows_free(r);
+  return status;
 }
 
 shunt_status grb_gpu_rows_order(struct grb_gpu_rows *r, const struct shunt_sparse *s, size_t size,
                                 bool values, int threads)
 {
-  *r = (struct grb_gpu_rows){.s = s, .size = size};
-  if (s->rows < 1 || s->rows >= GRB_GPU_MOST_INDEX || s->cols >= GRB_GPU_MOST_INDEX || s->nnz < 1 ||
-      s->nnz >= GRB_GPU_MOST_INDEX)
-    return SHUNT_E_UNSUPPORTED;
-  shunt_status status = SHUNT_OK;
-  r->offsets = allocate(s->rows + 1, sizeof *r->offsets);
-  if (!r->offsets)
-    status = SHUNT_E_MEMORY;
-  else if (s->by_column)
-    status = transpose(r, values && !s->iso, threads);
-  else
-    offsets_by_row(r, threads);
-  if (status != SHUNT_OK) grb_gpu_rows_free(r);
-  return status;
+  const struct grb_gpu_rows_wish wish = {.row_end = s->rows, .size = size, .values = values};
+  return order(r, s, &wish, threads);
 }
 
-shunt_status grb_gpu_rows_make(struct grb_gpu_rows *r, const struct shunt_sparse *s, size_t size,
-                               bool values, int threads)
+shunt_status grb_gpu_rows_make(struct grb_gpu_rows *r, const struct shunt_sparse *s,
+                               const struct grb_gpu_rows_wish *wish, int threads)
 {
-  shunt_status status = grb_gpu_rows_order(r, s, size, values, threads);
+  shunt_status status = order(r, s, wish, threads);
   if (status != SHUNT_OK) return status;
-  status = look_at_rows(r);
-  if (status == SHUNT_OK) look_at_chunks(r, threads);
+  status = look_at_rows(r, threads);
+  if (status == SHUNT_OK) look_at_chunks(r, wish->needs, threads);
   if (status != SHUNT_OK) grb_gpu_rows_free(r);
   return status;
 }
@@ -216,9 +249,12 @@ void grb_gpu_rows_free(struct grb_gpu_rows *r)
 void grb_gpu_rows_columns(const struct grb_gpu_rows *r, int64_t first, int64_t count, int32_t *to)
 {
   const struct shunt_sparse *s = r->s;
-  if (r->columns)
+  if (r->columns) {
     memcpy(to, r->columns + first, (size_t)count * sizeof *to);
-  else if (s->index_bytes == 4)
+    return;
+  }
+  first += r->base;
+  if (s->index_bytes == 4)
     memcpy(to, (const char *)s->indices + first * 4, (size_t)count * sizeof *to);
   else
     for (int64_t i = 0; i < count; i++) to[i] = (int32_t)((const int64_t *)s->indices)[first + i];
@@ -226,6 +262,7 @@ void grb_gpu_rows_columns(const struct grb_gpu_rows *r, int64_t first, int64_t c
 
 void grb_gpu_rows_values(const struct grb_gpu_rows *r, int64_t first, int64_t count, void *to)
 {
-  const char *from = r->values ? r->values : r->s->values;
+  const char *from =
+      r->values ? r->values : (const char *)r->s->values + r->base * (int64_t)r->size;
   memcpy(to, from + first * (int64_t)r->size, (size_t)count * r->size);
 }

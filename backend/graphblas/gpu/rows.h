@@ -4,7 +4,9 @@
      by row      offsets are made here, whole (hypersparse: empty rows filled in);
                  indices are narrowed and values copied piece by piece, on the way
      by column   transposed here by a stable counting sort, so columns ascend within
-                 each row and results do not depend on the number of threads  */
+                 each row and results do not depend on the number of threads
+
+   Of some rows alone, too (part.h): they are then counted from 0, and so are their entries.  */
 #ifndef SHUNT_GRAPHBLAS_GPU_ROWS_H
 #define SHUNT_GRAPHBLAS_GPU_ROWS_H
 
@@ -12,7 +14,9 @@
 #include "kernels/semiring/semiring_kernels.h"
 
 struct grb_gpu_rows {
-  const struct shunt_sparse *s; /* by row: columns and values are read from here */
+  const struct shunt_sparse *s; /* by row: columns and values are read from here, */
+  int64_t base;                 /* from this entry on */
+  int64_t row, rows;            /* the first row of S, and how many */
   size_t size;                  /* of a value */
   int32_t *offsets;             /* [rows + 1]; owned, like the next two */
   int32_t *columns;             /* NULL: from s */
@@ -23,13 +27,21 @@ struct grb_gpu_rows {
   int32_t *empty; /* the rows without entries; owned until taken away (set to NULL) */
 };
 
-enum { GRB_GPU_MOST_INDEX = 1 << 30 }; /* rows, columns and entries stay below it */
+/* Rows, columns, and entries of what is made at once stay below it. */
+enum { GRB_GPU_MOST_INDEX = 1 << 30 };
 
-/* SHUNT_E_MEMORY, or SHUNT_E_UNSUPPORTED for what does not fit.  `values` false: not needed.
+struct grb_gpu_rows_wish {
+  int64_t row, row_end; /* of S, row < row_end */
+  size_t size;          /* of a value */
+  bool values;          /* false: not needed */
+  bool needs; /* which chunks of B each chunk meets; false: all of them, for all one knows */
+};
+
+/* SHUNT_E_MEMORY, or SHUNT_E_UNSUPPORTED for what does not fit.
    Uses `threads` OpenMP threads.  After a failure there is nothing to free.  */
-shunt_status grb_gpu_rows_make(struct grb_gpu_rows *r, const struct shunt_sparse *s, size_t size,
-                               bool values, int threads);
-/* The same without longest, chunks and empty. */
+shunt_status grb_gpu_rows_make(struct grb_gpu_rows *r, const struct shunt_sparse *s,
+                               const struct grb_gpu_rows_wish *wish, int threads);
+/* All rows, without longest, chunks and empty. */
 shunt_status grb_gpu_rows_order(struct grb_gpu_rows *r, const struct shunt_sparse *s, size_t size,
                                 bool values, int threads);
 void grb_gpu_rows_free(struct grb_gpu_rows *r);

@@ -35,12 +35,12 @@ static void drop_stale(struct grb_gpu_view *v, struct grb_gpu_device *d)
       grb_gpu_let_go(d, stale);
 }
 
-void grb_gpu_shard_find(struct grb_gpu_run *r, struct grb_gpu_view *v, int64_t first, int64_t last)
+void grb_gpu_shard_find(struct grb_gpu_run *r, struct grb_gpu_view *v)
 {
   struct grb_gpu_device *d = r->device;
-  r->kept_s = grb_gpu_view_find_sparse(v, &d->residents);
+  r->kept_s = grb_gpu_view_find_sparse(v, &d->residents, &r->part);
   if (r->kept_s) r->kept_s = grb_gpu_prove(d, r->kept_s, grb_gpu_view_sparse_hash(v));
-  r->kept_b = grb_gpu_view_find_dense(v, &d->residents, first, last);
+  r->kept_b = grb_gpu_view_find_dense(v, &d->residents, &r->part);
   if (r->kept_b) r->kept_b = grb_gpu_prove(d, r->kept_b, grb_gpu_view_dense_hash(v));
   drop_stale(v, d); /* not before: B may be an earlier C */
 }
@@ -55,19 +55,21 @@ static int64_t held_bytes(const struct grb_gpu_device *d)
 }
 
 /* S takes its place before B and C: it is to stay. */
-static shunt_status place_s(struct grb_gpu_view *v, struct grb_gpu_run *r,
-                            const struct grb_gpu_rows *rows)
+static shunt_status place_s(struct grb_gpu_run *r, const struct grb_gpu_rows *rows)
 {
   if (r->kept_s) {
     r->s = *r->kept_s;
     return SHUNT_OK;
   }
-  const struct shunt_sparse *s = &v->p->s;
+  const struct shunt_sparse *s = &r->p->s;
   int64_t offsets = grb_gpu_round((s->rows + 1) * 4), columns = grb_gpu_round(s->nnz * 4);
-  r->s =
-      (struct grb_gpu_resident){.sparse = true, .longest = rows->longest, .chunks = rows->chunks};
+  r->s = (struct grb_gpu_resident){.sparse = true,
+                                   .first = r->part.row,
+                                   .last = r->part.row_end,
+                                   .longest = rows->longest,
+                                   .chunks = rows->chunks};
   r->s.bytes =
-      offsets + columns + grb_gpu_round(s->nnz * (int64_t)shunt_type_size(v->p->semiring.type));
+      offsets + columns + grb_gpu_round(s->nnz * (int64_t)shunt_type_size(r->p->semiring.type));
   if (r->s.bytes > r->device->limit - held_bytes(r->device)) return SHUNT_E_UNSUPPORTED;
   shunt_status status = grb_gpu_allocate(r->device, r->s.bytes, &r->s.memory);
   if (status != SHUNT_OK) return status;
@@ -78,29 +80,29 @@ static shunt_status place_s(struct grb_gpu_view *v, struct grb_gpu_run *r,
   return SHUNT_OK;
 }
 
-static bool cut(struct grb_gpu_view *v, struct grb_gpu_run *r, int64_t first, int64_t last,
-                bool full_c)
+static bool cut(struct grb_gpu_view *v, struct grb_gpu_run *r, bool full_c)
 {
   const struct grb_gpu_device *d = r->device;
   struct grb_gpu_wish wish = {
-      .first = first,
-      .last = last,
+      .first = r->part.first,
+      .last = r->part.last,
       .b = grb_gpu_constant_b(v->p) ? GRB_GPU_B_CONSTANT
            : r->kept_b              ? GRB_GPU_B_RESIDENT
                                     : GRB_GPU_B_HOST,
       .resident_width = r->kept_b ? r->kept_b->width : 0,
       .may_keep_b = v->b_keyed,
-      .may_keep_c = v->c_keyed && full_c,
+      /* A B of later products wants all rows. */
+      .may_keep_c = v->c_keyed && full_c && grb_gpu_part_has_all_rows(v->p, &r->part),
       .available = d->limit - held_bytes(d) - (r->kept_s ? 0 : r->s.bytes),
       .s = &r->s,
       .workspace = workspace,
       .context = r,
   };
-  if (grb_gpu_cut_make(&r->cut, v->p, &wish)) return true;
+  if (grb_gpu_cut_make(&r->cut, r->p, &wish)) return true;
   if (!r->kept_b) return false;
   r->kept_b->held = false;
   r->kept_b = NULL;
-  return cut(v, r, first, last, full_c);
+  return cut(v, r, full_c);
 }
 
 static shunt_status place_dense(struct grb_gpu_run *r)
@@ -122,13 +124,14 @@ static shunt_status place_dense(struct grb_gpu_run *r)
 }
 
 shunt_status grb_gpu_shard_make(struct grb_gpu_run *r, struct grb_gpu_view *v,
-                                const struct grb_gpu_rows *rows, bool full_c, int64_t first,
-                                int64_t last)
+                                const struct grb_gpu_rows *rows, bool full_c)
 {
-  r->p = v->p;
+  const struct grb_gpu_chunks *chunks = r->kept_s ? &r->kept_s->chunks : &rows->chunks;
+  r->of_part = grb_gpu_part_product(v->p, &r->part, chunks->begin[GRB_GPU_CHUNKS]);
+  r->p = &r->of_part;
   r->ones = grb_gpu_ones(v->p);
-  shunt_status s = place_s(v, r, rows);
-  if (s == SHUNT_OK && !cut(v, r, first, last, full_c)) s = SHUNT_E_UNSUPPORTED;
+  shunt_status s = place_s(r, rows);
+  if (s == SHUNT_OK && !cut(v, r, full_c)) s = SHUNT_E_UNSUPPORTED;
   return s == SHUNT_OK ? place_dense(r) : s;
 }
 
@@ -150,7 +153,7 @@ void grb_gpu_shard_keep(struct grb_gpu_run *r, struct grb_gpu_view *v,
                         const struct grb_gpu_rows *rows)
 {
   struct grb_gpu_device *d = r->device;
-  if (!r->kept_s && v->s_keyed) {
+  if (!r->kept_s && v->s_keyed && r->s_stays) {
     r->s.empty_count = rows->empty_count;
     if (rows->empty_count > 0) {
       size_t bytes = (size_t)rows->empty_count * sizeof *rows->empty;

@@ -1,4 +1,5 @@
-/* shard.h: the memory of one device's shard of a product: some columns of B and C, and all of S.
+/* shard.h: the memory of one device's shard of a product: a part of it (part.h), which is some
+   columns of B and C and all of S, or some rows of S and C and all of B.
 
      find      what is resident of S and B, proved fresh, is held
      make      memory for what is missing, a cut (gpu_cut.h)
@@ -15,15 +16,14 @@
 #include "backend/graphblas/gpu/pipeline/pipeline.h"
 #include "backend/graphblas/gpu/view.h"
 
-/* Looks for S, and for B's columns [first, last), among the residents; what is found is proved, and
-   dropped where it is stale.  */
-void grb_gpu_shard_find(struct grb_gpu_run *r, struct grb_gpu_view *v, int64_t first, int64_t last);
+/* Looks for the part's rows of S and columns of B among the residents; what is found is proved, and
+   dropped where it is stale.  r->whole and r->part are set.  */
+void grb_gpu_shard_find(struct grb_gpu_run *r, struct grb_gpu_view *v);
 
 /* `rows`: what S is uploaded from, where it is missing; it outlives the shard.  `full_c`: no row
    of S is empty, or C has no marks of what is present.  SHUNT_E_UNSUPPORTED: it does not fit.  */
 shunt_status grb_gpu_shard_make(struct grb_gpu_run *r, struct grb_gpu_view *v,
-                                const struct grb_gpu_rows *rows, bool full_c, int64_t first,
-                                int64_t last);
+                                const struct grb_gpu_rows *rows, bool full_c);
 
 /* After a product that succeeded. */
 void grb_gpu_shard_keep(struct grb_gpu_run *r, struct grb_gpu_view *v,

@@ -48,30 +48,17 @@ uint64_t grb_gpu_view_dense_hash(struct grb_gpu_view *v)
 }
 
 struct grb_gpu_resident *grb_gpu_view_find_sparse(const struct grb_gpu_view *v,
-                                                  struct grb_gpu_resident_list *residents)
+                                                  struct grb_gpu_resident_list *residents,
+                                                  const struct grb_gpu_part *part)
 {
-  return v->s_keyed ? grb_gpu_resident_find(residents, &v->s_key, true, 0, 0) : NULL;
+  return v->s_keyed ? grb_gpu_resident_find(residents, &v->s_key, true, part->row, part->row_end)
+                    : NULL;
 }
 
 struct grb_gpu_resident *grb_gpu_view_find_dense(const struct grb_gpu_view *v,
                                                  struct grb_gpu_resident_list *residents,
-                                                 int64_t first, int64_t last)
+                                                 const struct grb_gpu_part *part)
 {
-  return v->b_keyed ? grb_gpu_resident_find(residents, &v->b_key, false, first, last) : NULL;
-}
-
-static int64_t columns_per_piece(const struct shunt_host_spmm *p)
-{
-  return 16 / (int64_t)shunt_type_size(p->semiring.type);
-}
-
-int64_t grb_gpu_pieces(const struct shunt_host_spmm *p)
-{
-  return (p->c.cols + columns_per_piece(p) - 1) / columns_per_piece(p);
-}
-
-int64_t grb_gpu_share_begin(const struct shunt_host_spmm *p, int d, int count)
-{
-  int64_t begin = grb_gpu_pieces(p) * d / count * columns_per_piece(p);
-  return d == count || begin > p->c.cols ? p->c.cols : begin;
+  return v->b_keyed ? grb_gpu_resident_find(residents, &v->b_key, false, part->first, part->last)
+                    : NULL;
 }

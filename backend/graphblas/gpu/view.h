@@ -1,8 +1,5 @@
 /* view.h: one product as the engine looks for what is resident of its operands: their keys
-   and hashes (resident.h), and which columns of B and C each device computes.
-
-     pieces    |--|--|--|--|--|--|--|-|     16 bytes of a row each, the last one less
-     devices   | 0   | 1      | 2     |     whole pieces, one at least, as even as can be
+   and hashes (resident.h).
 
    A view refers to the product's arrays; it owns nothing.  For one thread at a time: hashes are
    computed when they are first asked for.  */
@@ -10,6 +7,7 @@
 #define SHUNT_GRAPHBLAS_GPU_VIEW_H
 
 #include "backend/graphblas/gpu/gpu_engine.h"
+#include "backend/graphblas/gpu/part.h"
 #include "backend/graphblas/gpu/resident.h"
 
 struct grb_gpu_view {
@@ -31,17 +29,13 @@ struct grb_gpu_view grb_gpu_view_make(const struct shunt_host_spmm *p,
 uint64_t grb_gpu_view_sparse_hash(struct grb_gpu_view *v);
 uint64_t grb_gpu_view_dense_hash(struct grb_gpu_view *v);
 
-/* S, and columns first <= j < last of B, as the list holds them; NULL: it does not.  Found by key
-   alone: the caller compares hashes before use.  */
+/* The part's rows of S, and its columns of B, as the list holds them; NULL: it does not.  Found by
+   key alone: the caller compares hashes before use.  */
 struct grb_gpu_resident *grb_gpu_view_find_sparse(const struct grb_gpu_view *v,
-                                                  struct grb_gpu_resident_list *residents);
+                                                  struct grb_gpu_resident_list *residents,
+                                                  const struct grb_gpu_part *part);
 struct grb_gpu_resident *grb_gpu_view_find_dense(const struct grb_gpu_view *v,
                                                  struct grb_gpu_resident_list *residents,
-                                                 int64_t first, int64_t last);
-
-/* Into how many pieces of 16 bytes the columns are cut: the most devices that can share them. */
-int64_t grb_gpu_pieces(const struct shunt_host_spmm *p);
-/* The first column of device `d` of `count`; of d = count: the end. */
-int64_t grb_gpu_share_begin(const struct shunt_host_spmm *p, int d, int count);
+                                                 const struct grb_gpu_part *part);
 
 #endif

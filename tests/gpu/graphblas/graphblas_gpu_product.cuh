@@ -1,6 +1,9 @@
 // graphblas_gpu_product.cuh: products for the tests of GraphBLAS' GPU engine: operands of
 // every form, compared with the twin on the host, and how often they were uploaded.
 #pragma once
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "backend/graphblas/gpu/gpu_engine.h"
 #include "tests/gpu/graphblas/sparse_arrays.cuh"
 
@@ -223,6 +226,74 @@ inline int device_count()
 {
   int count = 0;
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+inline Case random_case(Random &r)
+{
+  const enum shunt_multiplier m[] = {SHUNT_TIMES, SHUNT_TIMES, SHUNT_SECOND, SHUNT_FIRST,
+                                     SHUNT_PAIR};
+  Case k;
+  k.type = r.below(2) ? SHUNT_F32 : SHUNT_F64;
+  k.multiplier = m[r.below(5)];
+  k.rows = 1 + r.below(r.below(4) ? 300 : 4000);
+  k.cols = 1 + r.below(300);
+  k.n = 1 + r.below(r.below(3) ? 70 : 300);
+  k.density = r.below(4) ? 0.05 : 0.4;
+  k.by_column = r.below(2);
+  k.hyper = r.below(4) == 0;
+  k.s_iso = r.below(4) == 0;
+  k.b_iso = r.below(8) == 0;
+  k.accumulate = r.below(3) == 0;
+  k.b_by_column = r.below(3) == 0;
+  k.c_by_column = r.below(3) == 0;
+  k.present = r.below(2);
+  k.specials = r.below(4) == 0;
+  k.empty_every = r.below(3) ? 0 : 1 + r.below(7);
+  if (k.empty_every == 1) k.empty_every = 2;
+  k.pad = r.below(5) ? 0 : r.below(9);
+  k.index_bytes = r.below(2) ? 4 : 8;
+  k.threads = 1 + (int)r.below(r.below(2) ? 4 : 16);
+  return k;
+}
+
+// Every form.
+inline void test_forms(int cases)
+{
+  Random r(42);
+  int bad = 0, worst_case = -1;
+  for (int i = 0; i < cases && bad < 5; i++) {
+    Case k = random_case(r);
+    Product p(k, 1000 + i);
+    if (r.below(2)) p.name(1 + i);
+    shunt_status s = p.run();
+    double wrong = s == SHUNT_OK ? p.wrong() : 1e30;
+    if (wrong <= 1) continue;
+    bad++;
+    worst_case = i;
+    printf(
+        "# case %d status %d wrong %.3g: type %d op %d %ld x %ld x %ld csc %d hyper %d iso %d %d "
+        "acc %d bycol %d %d present %d specials %d pad %ld threads %d\n",
+        i, s, wrong, k.type, k.multiplier, (long)k.rows, (long)k.cols, (long)k.n, k.by_column,
+        k.hyper, k.s_iso, k.b_iso, k.accumulate, k.b_by_column, k.c_by_column, k.present,
+        k.specials, (long)k.pad, k.threads);
+  }
+  check(bad == 0, "%s: %d random products agree with the twin (last bad one: %d)", mode, cases,
+        worst_case);
+}
+
+// The program itself, once more, with SHUNT's variable set.
+inline int again(const char *variable, const char *value, const char *what)
+{
+  fflush(stdout);
+  pid_t child = fork(); // before CUDA is started
+  if (child == 0) {
+    setenv(variable, value, 1);
+    execl("/proc/self/exe", "test_graphblas_cuda", what, (char *)NULL);
+    _exit(3);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return check(status == 0, "with %s=%s", variable, value);
 }
 
 } // namespace harness

@@ -1,69 +1,14 @@
 // test_graphblas_gpu.cu: GraphBLAS' GPU engine against the twin on the host:
-// every form of the operands, the limit on device memory, several GPUs, and which products it
-// takes.
+// every form of the operands, the limit on device memory, several GPUs that share columns, and which
+// products it takes.
 //
 // The program runs itself again with SHUNT_CACHE_MB and SHUNT_VERIFY set.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "tests/gpu/graphblas/graphblas_gpu_product.cuh"
 #include "tests/gpu/graphblas/small_budget.cuh"
 
 using namespace harness;
 
-// ---- every form -----------------------------------------------------------------------------
-
-static Case random_case(Random &r)
-{
-  const enum shunt_multiplier m[] = {SHUNT_TIMES, SHUNT_TIMES, SHUNT_SECOND, SHUNT_FIRST,
-                                     SHUNT_PAIR};
-  Case k;
-  k.type = r.below(2) ? SHUNT_F32 : SHUNT_F64;
-  k.multiplier = m[r.below(5)];
-  k.rows = 1 + r.below(r.below(4) ? 300 : 4000);
-  k.cols = 1 + r.below(300);
-  k.n = 1 + r.below(r.below(3) ? 70 : 300);
-  k.density = r.below(4) ? 0.05 : 0.4;
-  k.by_column = r.below(2);
-  k.hyper = r.below(4) == 0;
-  k.s_iso = r.below(4) == 0;
-  k.b_iso = r.below(8) == 0;
-  k.accumulate = r.below(3) == 0;
-  k.b_by_column = r.below(3) == 0;
-  k.c_by_column = r.below(3) == 0;
-  k.present = r.below(2);
-  k.specials = r.below(4) == 0;
-  k.empty_every = r.below(3) ? 0 : 1 + r.below(7);
-  if (k.empty_every == 1) k.empty_every = 2;
-  k.pad = r.below(5) ? 0 : r.below(9);
-  k.index_bytes = r.below(2) ? 4 : 8;
-  k.threads = 1 + (int)r.below(r.below(2) ? 4 : 16);
-  return k;
-}
-
-static void test_forms(int cases)
-{
-  Random r(42);
-  int bad = 0, worst_case = -1;
-  for (int i = 0; i < cases && bad < 5; i++) {
-    Case k = random_case(r);
-    Product p(k, 1000 + i);
-    if (r.below(2)) p.name(1 + i);
-    shunt_status s = p.run();
-    double wrong = s == SHUNT_OK ? p.wrong() : 1e30;
-    if (wrong <= 1) continue;
-    bad++;
-    worst_case = i;
-    printf(
-        "# case %d status %d wrong %.3g: type %d op %d %ld x %ld x %ld csc %d hyper %d iso %d %d "
-        "acc %d bycol %d %d present %d specials %d pad %ld threads %d\n",
-        i, s, wrong, k.type, k.multiplier, (long)k.rows, (long)k.cols, (long)k.n, k.by_column,
-        k.hyper, k.s_iso, k.b_iso, k.accumulate, k.b_by_column, k.c_by_column, k.present,
-        k.specials, (long)k.pad, k.threads);
-  }
-  check(bad == 0, "%s: %d random products agree with the twin (last bad one: %d)", mode, cases,
-        worst_case);
-}
+// ---- single products ------------------------------------------------------------------------
 
 static void test_long_row()
 {
@@ -112,15 +57,6 @@ static void test_limit(int64_t limit)
     uploads(p, "B of three times the limit", 1, 1);
     uploads(p, "again: S stayed", 0, 1);
   }
-  k.density = 0.02;
-  k.rows = k.cols = 8000;
-  k.n = 8;
-  Product p(k, 30);
-  p.name(20);
-  shunt_status s = p.run();
-  check(s == SHUNT_E_UNSUPPORTED && p.c == p.old_c, "%s: an S beyond the limit is refused (%d)",
-        mode, s);
-  check(!grb_gpu_wise(&p.x, &p.from), "%s: and not wise", mode);
 }
 
 static void test_devices()
@@ -128,6 +64,7 @@ static void test_devices()
   const int count = device_count();
   for (int n = 2; n <= count && n <= 4; n++) {
     grb_gpu_force_devices(n);
+    grb_gpu_force_way(GRB_GPU_BY_COLUMNS);
     mode = "several devices";
     test_forms(sized(60, 20));
     Case k = medium();
@@ -140,6 +77,7 @@ static void test_devices()
   }
   if (count < 2) skip("one device");
   grb_gpu_force_devices(1);
+  grb_gpu_force_way(GRB_GPU_ANY_WAY);
   mode = "plain";
 }
 
@@ -165,20 +103,6 @@ static void test_wise()
 }
 
 // ---- the program --------------------------------------------------------------------------------
-
-static int again(const char *variable, const char *value, const char *what)
-{
-  fflush(stdout);
-  pid_t child = fork(); // before CUDA is started
-  if (child == 0) {
-    setenv(variable, value, 1);
-    execl("/proc/self/exe", "test_graphblas_cuda", what, (char *)NULL);
-    _exit(3);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  return check(status == 0, "with %s=%s", variable, value);
-}
 
 int main(int argc, char **argv)
 {

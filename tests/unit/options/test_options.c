@@ -11,6 +11,7 @@
 
 #include "backend/options/disable.h"
 #include "backend/options/options.h"
+#include "backend/options/user_folder.h"
 #include "tests/unit/check.h"
 
 static char folder[64], path[96];
@@ -353,7 +354,11 @@ enum { SECURE_NOT = 77 };
 static int secure(void)
 {
   if (!getauxval(AT_SECURE)) return SECURE_NOT;
-  return shunt_options()->math != SHUNT_MATH_EXACT || shunt_options()->tune || shunt_disabled();
+  char cache[PATH_MAX];
+  const struct shunt_options *o = shunt_options();
+  const bool files = o->report[0] || o->log_file[0] || o->tune_file[0] || o->costs[0];
+  return o->math != SHUNT_MATH_EXACT || o->tune || shunt_disabled() || files ||
+         shunt_user_folder(cache);
 }
 
 static int become_secure(void)
@@ -394,6 +399,10 @@ static void test_secure(void)
     setenv("SHUNT_DISABLE", "1", 1);
     setenv("SHUNT_NONSENSE", "1", 1);
     setenv("SHUNT_CONFIG", "/nonsense", 1);
+    setenv("SHUNT_REPORT", "/nonsense", 1);
+    setenv("SHUNT_LOG_FILE", "/nonsense", 1);
+    setenv("SHUNT_TUNE_FILE", "/nonsense", 1);
+    setenv("SHUNT_COSTS", "/nonsense", 1);
     check(!*in_child(become_secure), "setuid: the environment does not count, and nothing is said");
     unsetenv("SHUNT_NONSENSE");
     clear();

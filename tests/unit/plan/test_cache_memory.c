@@ -56,6 +56,51 @@ static void test_turns(void)
   close_cache();
 }
 
+static shunt_status study_of(const struct shunt_key *k, const void *for_copy)
+{
+  const struct shunt_packed_request r = {.study_for = for_copy, .payload_bytes = 100};
+  struct shunt_lookup l;
+  struct shunt_cache_packed *study;
+  shunt_cache_look_up(cache, k, &l);
+  shunt_status s = shunt_cache_packed_make(cache, &l, &r, NULL, &study);
+  if (s == SHUNT_OK) s = shunt_cache_packed_built(cache, study, NULL);
+  if (s == SHUNT_OK) shunt_cache_packed_release(cache, study, true);
+  shunt_lookup_release(cache, &l);
+  return s;
+}
+
+/* A copy has found no room: what it needs first is not made before it would find some, and nothing
+   makes way for that.  */
+static void test_study(void)
+{
+  enum { MATRICES = 3 };
+  struct shunt_lookup l;
+  open_cache(MATRICES * 1256 + 400);
+  for (int i = 0; i <= MATRICES; i++) {
+    const struct shunt_key k = key_of(i);
+    for (int n = 0; n < 3; n++) call_of(&k, formats, 10, &l);
+    if (i < MATRICES) check(pack_of(&k, formats, 1000, 10) == SHUNT_OK, "copy %d", i);
+  }
+  const struct shunt_key last = key_of(MATRICES);
+  check(study_of(&last, formats) == SHUNT_OK, "a study of a copy that nobody has asked for");
+  check(pack_of(&last, formats, 1000, 10) == SHUNT_E_MEMORY, "which then finds no room");
+  check(study_of(&last, formats) == SHUNT_E_MEMORY, "no study once more, though that has room");
+  check(study_of(&last, &formats[1]) == SHUNT_OK, "but one for another, which may be smaller");
+  for (int i = 0; i < MATRICES; i++) {
+    const struct shunt_key k = key_of(i);
+    check(call_of(&k, formats, 10, &l), "copy %d has not made way", i);
+  }
+  const struct shunt_key first = key_of(0);
+  shunt_cache_look_up(cache, &first, &l);
+  shunt_cache_packed_release(cache, l.packed[0].copy, true);
+  l.packed[0].copy = NULL;
+  shunt_lookup_release(cache, &l);
+  shunt_cache_relieve(cache);
+  check(study_of(&last, formats) == SHUNT_OK, "again where there is room for the copy, too");
+  check(pack_of(&last, formats, 1000, 10) == SHUNT_OK, "which has it");
+  close_cache();
+}
+
 /* A copy that takes the place of many does not look at each once for each. */
 static void test_way(void)
 {
@@ -346,6 +391,7 @@ int main(void)
   test_storm();
   test_told();
   test_turns();
+  test_study();
   test_way();
   test_relief();
   test_stuck();

@@ -50,7 +50,7 @@ for name in stale stale_bsr stale_epochs parity determinism tune faults quiet qu
   host_time; do
   cp program "build/tests/gpu/blackbox/$name"
 done
-for name in layers many_streams many_problems recovery service switches; do
+for name in layers little many_streams many_problems recovery service switches; do
   cp program "build/tests/gpu/torture/$name"
 done
 cp program build/tests/clients/device_full
@@ -133,6 +133,10 @@ check "the original ends before what is compared with it begins" \
 STREAMS=1000 PROBLEMS=1000 PRODUCTS=1000 check_gpu "" torture
 check "torture: one at a time, without Shunt and with it" \
   'together 1 && [ "$(grep -c "^original-" said)" = 5 ] && counted failed=0'
+check_gpu "" little
+check "little: seven sizes, one at a time, without Shunt and with it" \
+  'together 1 && [ "$(grep -c "^original-little" said)" = 7 ] &&
+    [ "$(grep -c "^little" said)" = 24 ]'
 CHANGES=100000 check_gpu "" changes
 check "changes: rounds until enough is checked" \
   'grep "152000 results of changed calls checked, in 2 rounds" said'

@@ -28,8 +28,8 @@ static bool has_columns(const struct grb_gpu_operands *o)
 }
 
 /* What the kernel is asked to do with a part. */
-static struct shunt_masked_device dot(const struct grb_gpu_parts *p, const struct grb_gpu_part *t,
-                                      int64_t rows, int64_t entries)
+static struct shunt_masked_device
+dot(const struct grb_gpu_parts *p, const struct grb_gpu_mask_part *t, int64_t rows, int64_t entries)
 {
   struct shunt_masked_device x = {
       .semiring = p->x->semiring,
@@ -121,7 +121,7 @@ static void *allocate_host(int64_t bytes)
 }
 
 /* Where a part's arrays are in its buffer. */
-static void place(const struct grb_gpu_parts *p, struct grb_gpu_part *t, int number)
+static void place(const struct grb_gpu_parts *p, struct grb_gpu_mask_part *t, int number)
 {
   const int64_t rows = t->end - t->first, entries = p->begin[t->end] - p->begin[t->first];
   char *at = p->memory + number * p->bytes;
@@ -166,7 +166,7 @@ void grb_gpu_parts_free(struct grb_gpu_parts *p, struct grb_gpu_device *d)
 
 struct copied {
   const struct grb_gpu_parts *p;
-  const struct grb_gpu_part *part;
+  const struct grb_gpu_mask_part *part;
 };
 
 static int64_t first_entry(const struct copied *c)
@@ -202,7 +202,7 @@ static void take_sums(const void *context, int64_t first, int64_t count, void *s
   memcpy(c->p->values + (size_t)(first_entry(c) + first) * size, slot, (size_t)count * size);
 }
 
-static shunt_status send(const struct grb_gpu_parts *p, struct grb_gpu_part *t,
+static shunt_status send(const struct grb_gpu_parts *p, struct grb_gpu_mask_part *t,
                          struct grb_gpu_devices *d)
 {
   const struct copied c = {p, t};
@@ -219,7 +219,7 @@ static shunt_status send(const struct grb_gpu_parts *p, struct grb_gpu_part *t,
 }
 
 /* In the background, up to the event. */
-static shunt_status launch(const struct grb_gpu_parts *p, const struct grb_gpu_part *t,
+static shunt_status launch(const struct grb_gpu_parts *p, const struct grb_gpu_mask_part *t,
                            struct grb_gpu_device *d, cudaEvent_t done)
 {
   CUcontext before;
@@ -234,7 +234,7 @@ static shunt_status launch(const struct grb_gpu_parts *p, const struct grb_gpu_p
   return s;
 }
 
-static shunt_status take(const struct grb_gpu_parts *p, const struct grb_gpu_part *t,
+static shunt_status take(const struct grb_gpu_parts *p, const struct grb_gpu_mask_part *t,
                          struct grb_gpu_devices *d, cudaEvent_t done)
 {
   CUcontext before;
@@ -257,12 +257,12 @@ static shunt_status take(const struct grb_gpu_parts *p, const struct grb_gpu_par
 static shunt_status run_parts(struct grb_gpu_parts *p, struct grb_gpu_devices *d)
 {
   cudaEvent_t *done = d->device[0].events + 1;
-  struct grb_gpu_part *before = NULL;
+  struct grb_gpu_mask_part *before = NULL;
   shunt_status s = SHUNT_OK;
   int number = 0;
   for (int64_t first = 0; s == SHUNT_OK && first < p->x->m.rows;
        number = (number + 1) % GRB_GPU_PART_BUFFERS) {
-    struct grb_gpu_part *t = &p->part[number];
+    struct grb_gpu_mask_part *t = &p->part[number];
     t->first = first;
     first = t->end = part_end(p, first);
     place(p, t, number);

@@ -16,7 +16,7 @@
 enum { GRB_GPU_PART_BUFFERS = 2 };
 
 /* Rows first <= i < end of M, where they are on the device. */
-struct grb_gpu_part {
+struct grb_gpu_mask_part {
   int64_t first, end;
   int32_t *offsets, *columns; /* from 0 */
   uint32_t *counts;
@@ -33,7 +33,7 @@ struct grb_gpu_parts {
   int64_t room;     /* bytes that a buffer may have */
   int64_t bytes;    /* that it has: those of the largest part */
   char *memory;     /* all buffers */
-  struct grb_gpu_part part[GRB_GPU_PART_BUFFERS];
+  struct grb_gpu_mask_part part[GRB_GPU_PART_BUFFERS];
 };
 
 /* Device memory without which it is not worth while, A and B included. */

@@ -9,6 +9,7 @@
 #include "backend/graphblas/gpu/device.h"
 #include "backend/graphblas/gpu/gpu_cut.h"
 #include "backend/graphblas/gpu/pages.h"
+#include "backend/graphblas/gpu/part.h"
 #include "backend/graphblas/gpu/rows.h"
 
 struct grb_gpu_task;
@@ -16,6 +17,9 @@ struct grb_gpu_slot;
 
 struct grb_gpu_run {
   /* Set by the caller, who owns all of it: */
+  const struct shunt_host_spmm *whole; /* the product, and the part of it that is computed here */
+  struct grb_gpu_part part;
+  struct shunt_host_spmm of_part; /* the part's rows as a product of their own (gpu/part.h): */
   const struct shunt_host_spmm *p;
   struct grb_gpu_device *device;
   struct grb_gpu_cut cut;
@@ -32,7 +36,8 @@ struct grb_gpu_run {
   /* What of S and B the device kept from earlier products, or NULL; bytes of the rest (shard.c): */
   struct grb_gpu_resident *kept_s, *kept_b;
   int64_t block_bytes, b_bytes, c_bytes;
-  bool made; /* set by the caller: grb_gpu_run_make has had its turn */
+  bool s_stays; /* S is to stay on the device, if it may */
+  bool made;    /* set by the caller: grb_gpu_run_make has had its turn */
 
   /* The tasks (tasks.c): */
   struct grb_gpu_task *tasks; /* what goes up, then what comes down, each in its order */
