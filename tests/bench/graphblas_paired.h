@@ -67,14 +67,14 @@ static inline int paired_ascending(const void *x, const void *y)
   return (a > b) - (a < b);
 }
 
-/* repeats: 1 .. 99 */
+/* original: NULL to time GrB_mxm alone.  repeats: 1 .. 99 */
 static inline struct paired_time paired_run(mxm_function original, const struct paired_product *p,
                                             int repeats)
 {
   double theirs[99], ours[99];
   paired_once(GrB_mxm, p); /* pages, caches, threads */
   for (int i = 0; i < repeats; i++) {
-    theirs[i] = paired_once(original, p);
+    theirs[i] = original ? paired_once(original, p) : 0;
     ours[i] = paired_once(GrB_mxm, p);
   }
   qsort(theirs, (size_t)repeats, sizeof *theirs, paired_ascending);
@@ -83,11 +83,12 @@ static inline struct paired_time paired_run(mxm_function original, const struct 
 }
 
 /* What the programs' options say: -t THREADS, -u (processor time, of one thread), -r REPEATS,
-   -o FILE for JSON, -p TEXT of the names of products.  False: they are wrong, or there is no
-   original.  GraphBLAS is begun.  */
+   -q (the original once), -o FILE for JSON, -p TEXT of the names of products.  False: they are
+   wrong, or there is no original.  GraphBLAS is begun.  */
 struct paired_options {
   mxm_function original;
   int threads, repeats;
+  bool once;
   FILE *json;       /* NULL: none */
   const char *only; /* NULL: all products */
 };
@@ -95,9 +96,10 @@ struct paired_options {
 static inline bool paired_begin(int argc, char **argv, struct paired_options *o)
 {
   int option;
-  while ((option = getopt(argc, argv, "t:ur:o:p:")) != -1) {
+  while ((option = getopt(argc, argv, "t:uqr:o:p:")) != -1) {
     if (option == 't') o->threads = atoi(optarg);
     if (option == 'u') paired_clock = CLOCK_PROCESS_CPUTIME_ID, o->threads = 1;
+    if (option == 'q') o->once = true;
     if (option == 'r') o->repeats = atoi(optarg);
     if (option == 'o') o->json = fopen(optarg, "w");
     if (option == 'p') o->only = optarg;
