@@ -121,6 +121,7 @@ static struct shunt_outcome choose(struct grb_product *p)
   const struct grb_frontier_cost cost = grb_frontier_cost(&x, (double)p->a.nnz, reads);
   p->work = (int64_t)reads.single;
   p->gain = grb_gain_frontier(cost.original, cost.host);
+  p->step = cost.original * (p->threads > 1 ? p->threads : 1);
   if (grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(cost.original < cost.host, SHUNT_R_SLOWER);

@@ -86,6 +86,10 @@ struct shunt_frontier_reads {
 };
 struct shunt_frontier_reads shunt_frontier_reads(const struct shunt_frontier *p);
 
+/* Entries of the node that an entry of A, which is square and by row, leads to: their mean, by a
+   small sample.  */
+double shunt_frontier_reach(const struct shunt_sparse *a);
+
 /* How many will compute it. */
 int shunt_frontier_threads(const struct shunt_frontier *p);
 
