@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <getopt.h>
+#include <omp.h>
 #include <stdbool.h>
 
 #include "tests/clients/graphblas_common.h"
@@ -16,15 +17,15 @@ typedef GrB_Info (*mxm_function)(GrB_Matrix, const GrB_Matrix, const GrB_BinaryO
                                  const GrB_Semiring, const GrB_Matrix, const GrB_Matrix,
                                  const GrB_Descriptor);
 
-/* NULL: no library of a known name is loaded. */
+/* Of the library that has the other functions which the program is bound to, whatever its name;
+   NULL: that is not known.  */
 static inline mxm_function original_mxm(void)
 {
-  static const char *const names[] = {"libgraphblas.so.7", "libgraphblas.so.10"};
-  for (int i = 0; i < 2; i++) {
-    void *library = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
-    if (library) return (mxm_function)(uintptr_t)dlsym(library, "GrB_mxm");
-  }
-  return NULL;
+  Dl_info where;
+  GrB_Info (*const other)(GrB_Index *, const GrB_Matrix) = GrB_Matrix_nrows;
+  if (!dladdr((void *)(uintptr_t)other, &where)) return NULL;
+  void *library = dlopen(where.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  return library ? (mxm_function)(uintptr_t)dlsym(library, "GrB_mxm") : NULL;
 }
 
 /* C<mask> = accum (C, A * B); c: C before the product, copied for each. */
@@ -106,8 +107,8 @@ static inline bool paired_begin(int argc, char **argv, struct paired_options *o)
     if (option == '?') return false;
   }
   if (o->repeats < 1 || o->repeats > 99) return false;
+  omp_set_num_threads(o->threads); /* which GraphBLAS of any version takes for its own number */
   GRB_OK(GrB_init(GrB_NONBLOCKING));
-  GRB_OK(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, o->threads));
   o->original = original_mxm();
   if (o->original == GrB_mxm) printf("# without the preload: the original beside itself\n");
   return o->original != NULL;

@@ -6,7 +6,7 @@
 #include "backend/graphblas/masked_cost.h"
 #include "backend/graphblas/product.h"
 
-enum { MOST_ROWS = 1024 };
+enum { MOST_ROWS = 1024, FEW_ROWS = 32 };
 
 struct glance {
   struct shunt_frontier x; /* of F and of M their sizes alone */
@@ -46,12 +46,14 @@ static bool take_glance(const struct grb_product *p, struct glance *g)
   return true;
 }
 
-/* With `more` times the terms that the sample tells. */
+/* With `more` times the terms that the sample tells.  The longest row of F is not known: of many
+   rows one may have nearly all there is, of few it is taken for a mean one.  */
 static struct grb_frontier_cost cost_of(const struct glance *g, double more)
 {
-  const double all = (double)g->x.a.nnz, likely = g->entries * g->reach, terms = more * likely;
+  const double all = (double)g->x.a.nnz, likely = g->entries * g->reach, terms = more * likely,
+               rows = (double)g->x.rows;
   const struct shunt_frontier_reads reads = {terms, terms < all ? terms : all,
-                                             likely / (double)g->x.rows};
+                                             g->x.rows > FEW_ROWS ? terms : likely / rows};
   return grb_frontier_cost(&g->x, g->entries, reads);
 }
 
