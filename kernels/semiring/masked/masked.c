@@ -113,9 +113,7 @@ static int64_t count_of_row(const struct shunt_masked_dot_work *x, int64_t v)
 static void count_existing(const struct shunt_masked_dot_work *x, uint64_t *offsets)
 {
   const struct shunt_sparse *m = &x->p->m;
-  const int helpers = shunt_masked_helpers(x->threads, m->nnz);
-  (void)helpers;
-  SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(helpers) if (helpers > 1))
+  SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(x->threads))
   for (int64_t v = 0; v < m->vectors; v++) offsets[v + 1] = (uint64_t)count_of_row(x, v);
   offsets[0] = 0;
   for (int64_t v = 0; v < m->vectors; v++) offsets[v + 1] += offsets[v];
@@ -214,10 +212,8 @@ static void finish_counts(const struct shunt_masked_dot_work *x, int64_t v, uint
 void shunt_masked_dot_finish(struct shunt_masked_dot_work *x, uint64_t *indices, void *values)
 {
   const int64_t vectors = indices ? x->p->m.vectors : 0;
-  const int helpers = shunt_masked_helpers(x->threads, 4 * x->p->m.nnz);
-  (void)helpers;
   if (x->uniform && indices) memcpy(values, &x->term, shunt_type_size(x->p->semiring.type));
-  SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(helpers) if (helpers > 1))
+  SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(x->threads))
   for (int64_t v = 0; v < vectors; v++)
     if (x->counts)
       finish_counts(x, v, indices, values);

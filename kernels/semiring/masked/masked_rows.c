@@ -33,9 +33,8 @@ static bool make_offsets(const struct shunt_sparse *s, struct shunt_masked_memor
 void shunt_narrow_indices(const struct shunt_sparse *s, int threads, uint32_t *to)
 {
   const int64_t *wide = s->indices;
-  const int helpers = shunt_masked_helpers(threads, s->nnz);
-  (void)helpers;
-  SHUNT_OMP(omp parallel for schedule(static) num_threads(helpers) if (helpers > 1))
+  (void)threads;
+  SHUNT_OMP(omp parallel for schedule(static) num_threads(threads) if (s->nnz > 65536))
   for (int64_t q = 0; q < s->nnz; q++) to[q] = (uint32_t)wide[q];
 }
 

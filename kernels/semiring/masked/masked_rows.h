@@ -51,23 +51,15 @@ bool shunt_rows_make(const struct shunt_sparse *s, size_t size, bool use_values,
 /* Of memory that it takes, at most. */
 size_t shunt_rows_bytes(const struct shunt_sparse *s, size_t size, bool use_values, int threads);
 
-/* Threads for a loop of a nanosecond or less an entry.  On cores that do other work besides, whoever
-   meets at its end waits for the last one: as many entries a thread as GraphBLAS gives it.  */
-static inline int shunt_masked_helpers(int threads, int64_t entries)
-{
-  enum { WORTH_A_THREAD = 1 << 16 };
-  const int64_t most = 1 + entries / WORTH_A_THREAD;
-  return most < threads ? (int)most : threads;
-}
 /* Threads that sort entries by keys, each with counts of its own: few where keys are many. */
 static inline int shunt_masked_sorters(int threads, int64_t entries, int64_t keys)
 {
   const int64_t most = 1 + 2 * entries / (keys + 1);
-  const int helpers = shunt_masked_helpers(threads, 4 * entries);
-  return most < helpers ? (int)most : helpers;
+  return most < threads ? (int)most : threads;
 }
 /* counts [threads][keys], of each thread, become where its first one of that key stands, in the
-   order of keys and then of threads; offsets [keys + 1] where those of a key begin.  */
+   order
+   of keys and then of threads; offsets [keys + 1] where those of a key begin.  */
 void shunt_masked_starts(uint32_t *counts, int threads, int64_t keys, int64_t *offsets);
 
 /* Are they the same, by address or by content? */

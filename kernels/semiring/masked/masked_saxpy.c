@@ -152,9 +152,7 @@ static void count_work(const struct shunt_masked_dot_work *x, int64_t *before)
 {
   enum { OF_ENTRY = 4, OF_ROW = 8 }; /* as so many terms */
   const struct shunt_sparse *m = &x->p->m;
-  const int helpers = shunt_masked_helpers(x->threads, 4 * x->a.nnz);
-  (void)helpers;
-  SHUNT_OMP(omp parallel for schedule(dynamic, 512) num_threads(helpers) if (helpers > 1))
+  SHUNT_OMP(omp parallel for schedule(dynamic, 512) num_threads(x->threads))
   for (int64_t v = 0; v < m->vectors; v++) {
     const int64_t i = shunt_vector_id(m, v), end = x->a.offsets[i + 1];
     const int64_t n = shunt_vector_begin(m, v + 1) - shunt_vector_begin(m, v);

@@ -22,10 +22,8 @@ static int64_t over_block(uint32_t *counts, int threads, int64_t keys, int64_t f
 void shunt_masked_starts(uint32_t *counts, int threads, int64_t keys, int64_t *offsets)
 {
   const int64_t blocks = (keys + BLOCK - 1) / BLOCK;
-  const int helpers = threads < blocks ? threads : blocks > 0 ? (int)blocks : 1;
   int64_t sum = 0;
-  (void)helpers;
-  SHUNT_OMP(omp parallel for schedule(static) num_threads(helpers))
+  SHUNT_OMP(omp parallel for schedule(static) num_threads(threads))
   for (int64_t b = 0; b < blocks; b++) {
     const int64_t first = b * BLOCK, end = first + BLOCK < keys ? first + BLOCK : keys;
     offsets[first] = over_block(counts, threads, keys, first, end, NULL, 0);
@@ -35,7 +33,7 @@ void shunt_masked_starts(uint32_t *counts, int threads, int64_t keys, int64_t *o
     offsets[b * BLOCK] = sum;
     sum += count;
   }
-  SHUNT_OMP(omp parallel for schedule(static) num_threads(helpers))
+  SHUNT_OMP(omp parallel for schedule(static) num_threads(threads))
   for (int64_t b = 0; b < blocks; b++) {
     const int64_t first = b * BLOCK, end = first + BLOCK < keys ? first + BLOCK : keys;
     over_block(counts, threads, keys, first, end, offsets, offsets[first]);
