@@ -94,8 +94,8 @@ extern const struct grb_method grb_spmm, grb_sddmm, grb_masked_dot, grb_frontier
 bool grb_frontier_may_be(const struct grb_library *l, GrB_Semiring semiring);
 bool grb_frontier_worth(const struct grb_library *l, GrB_Matrix f);
 bool grb_frontier_fits(const struct grb_product *p);
-/* A is glanced at, B is read, the mask's settings are known: is A, which would be sorted to be read,
-   a frontier from which little is met, so that no way of ours can pay?  */
+/* A is glanced at, B is read, the mask's settings are known: is A, which would be sorted to be
+   read, a frontier from which little is met, so that no way of ours can pay?  */
 bool grb_frontier_is_hopeless(const struct grb_product *p);
 
 /* True: done, the program's answer is GrB_SUCCESS.  False: the original must run. */

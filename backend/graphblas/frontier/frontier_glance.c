@@ -1,6 +1,6 @@
-/* frontier_glance.c: steps of searches that no way of ours can be faster at, found before F is read:
-   reading sorts it, for which GraphBLAS has no need.  Graphs of many levels, as roads are, have
-   hundreds of them. */
+/* frontier_glance.c: steps of searches that no way of ours can be faster at, found before F is
+   read: reading sorts it, for which GraphBLAS has no need.  Graphs of many levels, as roads are,
+   have hundreds of them.  */
 #include "backend/graphblas/engine.h"
 #include "backend/graphblas/frontier/frontier_cost.h"
 #include "backend/graphblas/masked_cost.h"
