@@ -2,11 +2,11 @@
 # gained_graphblas.sh BUILD [TOLERANCE]: is what `shunt run --measure` says was gained the
 # difference between runs without and with Shunt, for programs of GraphBLAS?  (gained.py; 0.1)
 #
-#   STEPS   of the graph convolution (2000): in 1 % of a shorter run its longest product is timed
-#           once, and that is off by what else happened in the caches
+#   STEPS   of each program (2000): in 1 % of a shorter run the longest product is timed once, and
+#           that is off by what else happened in the caches
 #
 # With one thread, by the time that it has computed for (cpu_clock.c), as other programs make clocks
-# useless.  A graph convolution of 2,708 nodes, from SHUNT_DATA or made here, and k-truss.
+# useless.  A graph convolution of 2,708 nodes, from SHUNT_DATA or made here, and ALS.
 set -u
 [ $# -ge 1 ] && [ -x "$1/shunt" ] || {
   echo "usage: gained_graphblas.sh BUILD [TOLERANCE]" >&2
@@ -46,7 +46,8 @@ gained() {
   done <"$work/said"
   grep -q ' passed, ' "$work/said" || not_ok "$name ends" "$work/said"
 }
-tolerance=${2:-0.1}
-gained "graph convolution" "$build/tests/clients/graphblas_gcn" "$graph" 64 "${STEPS:-2000}"
-gained "k-truss" "$build/tests/clients/graphblas_ktruss" "$here/../clients/demo.smtx.gz" 3 1000
+tolerance=${2:-0.1} steps=${STEPS:-2000}
+gained "graph convolution" "$build/tests/clients/graphblas_gcn" "$graph" 64 "$steps"
+gained "alternating least squares" "$build/tests/clients/graphblas_als" \
+  "$here/../clients/demo.smtx.gz" 32 "$steps"
 finish

@@ -35,7 +35,8 @@ struct Proved : Proof<Problem> {
 // What a device has decides the split: 1 where it has few multiprocessors.
 void test_device(int multiprocessors, uint64_t seed)
 {
-  static const int64_t sizes[][3] = {{1, 9, 8}, {19, 63, 64}, {130, 307, 200}, {300, 700, 72}};
+  static const int64_t sizes[][3] = {
+      {1, 9, 8}, {19, 63, 64}, {130, sized(307, 150), 200}, {sized(300, 150), sized(700, 330), 72}};
   Random r(seed);
   bool rests = true, repaired = true;
   for (auto &size : sizes)
@@ -74,7 +75,7 @@ void test_nonfinite()
 
 void test_full_table()
 {
-  const Pattern p = make_pattern(EIGHTS, 300, 400, 0.1, 7);
+  const Pattern p = make_pattern(EIGHTS, sized(300, 130), sized(400, 150), 0.1, 7);
   bool keeps = true, turned_away = true;
   for (int multiprocessors : {1, 4, 132}) {
     Options o;
@@ -89,20 +90,21 @@ void test_full_table()
 // Several pieces of work a block.
 void test_many_pieces()
 {
-  const Pattern p = make_pattern(EIGHTS, 16 * 200, 90, 0.1, 9);
+  const int strips = sized(200, 50);
+  const Pattern p = make_pattern(EIGHTS, 16 * strips, 90, 0.1, 9);
   bool good = true;
-  for (int multiprocessors : {2, 132}) {
+  for (int multiprocessors : {2, sized(132, 33)}) {
     Options o;
     Problem q(p, 128, o, 10);
     q.device.multiprocessors = multiprocessors;
     good &= Proved(q).any_wait();
   }
-  check(good, "400 units: A B, repaired or not");
+  check(good, "%d units: A B, repaired or not", 2 * strips);
 }
 
 void test_replays()
 {
-  const Pattern p = make_pattern(EIGHTS, 700, 600, 0.1, 11);
+  const Pattern p = make_pattern(EIGHTS, sized(700, 200), sized(600, 150), 0.1, 11);
   Options o;
   Problem q(p, 64, o, 12);
   check(Proved(q).replays(), "replayed graphs see A change in place, and change back");

@@ -33,7 +33,8 @@ struct Proved : Proof<Problem> {
 
 void test_shape(const shunt_vector_shape &shape, uint64_t seed)
 {
-  static const int64_t sizes[][3] = {{1, 9, 8}, {9, 63, 64}, {130, 307, 200}, {300, 700, 72}};
+  static const int64_t sizes[][3] = {
+      {1, 9, 8}, {9, 63, 64}, {130, sized(307, 150), 200}, {sized(300, 150), sized(700, 330), 72}};
   Random r(seed);
   char name[40];
   name_shape(shape, name);
@@ -77,7 +78,7 @@ void test_nonfinite(const shunt_vector_shape &shape)
 
 void test_full_table()
 {
-  const Pattern p = make_pattern(EIGHTS, 300, 400, 0.1, 7);
+  const Pattern p = make_pattern(EIGHTS, sized(300, 130), sized(400, 150), 0.1, 7);
   bool keeps = true, turned_away = true;
   for (bool listed : {false, true})
     for (const shunt_vector_shape &shape : shapes) {
@@ -94,22 +95,23 @@ void test_full_table()
 // Several pieces of work a block.
 void test_many_pieces()
 {
-  const Pattern p = make_pattern(EIGHTS, 8 * 700, 90, 0.1, 9);
+  const int pieces = sized(700, 175);
+  const Pattern p = make_pattern(EIGHTS, 8 * pieces, 90, 0.1, 9);
   bool good = true;
   for (const shunt_vector_shape &shape :
        {shunt_vector_shape{0, 64, 3}, shunt_vector_shape{0, 128, 0}}) {
     Options o;
     Problem q(p, shape.tile, o, 10);
     Proved x(q, shape);
-    q.device.multiprocessors = shape.tile == 128 ? 2 : 132;
+    q.device.multiprocessors = shape.tile == 128 ? 2 : sized(132, 33);
     good &= x.any_wait();
   }
-  check(good, "700 pieces: A B, repaired or not");
+  check(good, "%d pieces: A B, repaired or not", pieces);
 }
 
 void test_replays()
 {
-  const Pattern p = make_pattern(EIGHTS, 700, 600, 0.1, 11);
+  const Pattern p = make_pattern(EIGHTS, sized(700, 200), sized(600, 150), 0.1, 11);
   Options o;
   Problem q(p, 64, o, 12);
   check(Proved(q, {0, 64, 2}).replays(), "replayed graphs see A change in place, and change back");
