@@ -338,7 +338,14 @@ SHUNT_API shunt_status shunt_integer_softmax(const struct shunt_packed_integers 
    memory holds the scores of P's longest rows (on an H100 up to 1792 vectors), with heads of up to
    128 columns, of 8 bits: one launch computes the rest.  Elsewhere, with the same bits, there come
    scores of f16 and weights of as many (batch, head) as have 16 MiB of scores, which share
-   launches, or of one.  A row with a scaled score beyond f16's range becomes NaN.  */
+   launches, or of one.  A row with a scaled score beyond f16's range becomes NaN.
+
+   bits_v = SHUNT_REAL_V, with bits_qk = 8: V stays as it is, f16 or bf16, and the weights are
+   rounded to its type in place of integers; sums are f32.  One launch, for heads of up to 128
+   columns, a multiple of 8, and rows of V at multiples of 16 bytes (else SHUNT_E_UNSUPPORTED).  The
+   workspace holds Q and K.  SHUNT_E4M3_V: each V becomes numbers of e4m3 times a scale, its largest
+   |x| over 448, and the weights are f16; for such heads, and rows of V anywhere.  */
+enum { SHUNT_REAL_V = 16, SHUNT_E4M3_V = -8 };
 SHUNT_API size_t shunt_integer_attention_workspace(
     const struct shunt_packed_integers *p, int bits_qk, int bits_v, const struct shunt_tensor *q,
     const struct shunt_tensor *k, const struct shunt_tensor *v, const struct shunt_tensor *o);

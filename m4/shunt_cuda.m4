@@ -76,6 +76,10 @@ AC_DEFUN([SHUNT_CHECK_CUDA], [
       [AC_MSG_CHECKING([whether $NVCC can compile device code fast])
        AS_IF([$NVCC --help 2>/dev/null | grep Ofast-compile >/dev/null], [NVCC_FAST=-Ofc=max])
        AC_MSG_RESULT([${NVCC_FAST:-no}])])
+    # The tests' device code is read, and not assembled: nearly all inline PTX is the kernels'.
+    AS_IF([test -n "$NVCC_FAST"],
+      [shunt_ptx=compute_$shunt_last
+       NVCC_TEST_ARCH="-gencode arch=$shunt_ptx,code=$shunt_ptx"])
     AC_DEFINE([HAVE_CUDA], [1], [Built with a CUDA toolkit])
   ])
   AC_SUBST([CUDA_CPPFLAGS])

@@ -182,6 +182,7 @@ struct shunt_srbcrs_costs {
   double start;                       /* us */
   double written;                     /* us per byte of C */
   double latency;                     /* us for each stride of the warp that has most of them */
+  double first;                       /* bytes of A per us where all warps hash it first */
   double pack_start;                  /* us */
   double pack;                        /* us for each window of 32 columns of a group */
   struct shunt_strip_costs strips[3]; /* of 128 columns, of 64, of 32; a strip: 256 rows of B */

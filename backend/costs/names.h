@@ -156,6 +156,7 @@
   F(line, at, start, .start, FIXED) \
   F(line, at, written, .written, COPY) \
   F(line, at, latency, .latency, FIXED) \
+  F(line, at, first, .first, PER_COPY) \
   F(line, at, pack_start, .pack_start, FIXED) \
   F(line, at, pack, .pack, FIXED)
 

@@ -56,6 +56,11 @@ void grb_masked_count_reads(const struct shunt_masked_dot *x, struct grb_masked_
   n->reads = shunt_masked_dot_reads(&by_rows, enough);
 }
 
+static double narrowed(const struct shunt_sparse *s)
+{
+  return s->index_bytes == 8 ? (double)s->nnz * rates.narrow : 0;
+}
+
 static double made(const struct shunt_sparse *s)
 {
   return (double)s->nnz * (s->by_column ? rates.turn : rates.narrow);
@@ -101,8 +106,14 @@ struct grb_masked_cost grb_masked_cost(const struct shunt_masked_dot *x,
   const double rows = read < entries ? read : entries;
   const double all_rows = offered < entries ? offered : entries;
   cost.saxpy = rates.call + rates.term * of_values(x, TERM) * read +
-               rates.row * of_values(x, ROW) * rows + rates.entry * pairs + rates.visit * entries;
+               rates.row * of_values(x, ROW) * rows + rates.entry * pairs + rates.visit * entries +
+               narrowed(&x->b);
   cost.original = rates.original_term * offered + rates.original_row * all_rows +
                   rates.original_entry * pairs + met(x, n) + rates.visit * entries;
   return cost;
+}
+
+double grb_masked_least(const struct shunt_sparse *b, double terms, double entries)
+{
+  return rates.call + rates.term * terms + (rates.row + rates.visit) * entries + narrowed(b);
 }

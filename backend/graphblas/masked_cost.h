@@ -23,4 +23,7 @@ void grb_masked_count_reads(const struct shunt_masked_dot *x, struct grb_masked_
 struct grb_masked_cost grb_masked_cost(const struct shunt_masked_dot *x,
                                        const struct grb_masked_counts *n);
 
+/* What rows of B added up take at least, for so many terms of so many entries of A. */
+double grb_masked_least(const struct shunt_sparse *b, double terms, double entries);
+
 #endif

@@ -60,6 +60,15 @@ static struct shunt_masked_dot product(const struct grb_product *p)
 
 static const double worth_it = 1.25; /* what is less may be a loss */
 
+/* What is a step of searches, too, GraphBLAS may do faster than other products. */
+static struct grb_masked_cost cost_of(const struct grb_product *p, const struct shunt_masked_dot *x,
+                                      const struct grb_masked_counts *n)
+{
+  struct grb_masked_cost cost = grb_masked_cost(x, n);
+  if (p->step > 0 && p->step < cost.original) cost.original = p->step;
+  return cost;
+}
+
 /* Is ours slower even if dot products read nothing?  Where GraphBLAS adds up rows, reads say
    nothing of it, so they need not be counted then.  */
 static bool is_hopeless(const struct grb_masked_counts *n, const struct grb_masked_cost *cost)
@@ -74,10 +83,10 @@ static struct shunt_outcome choose(struct grb_product *p)
   GRB_CONTINUE(grb_mask_read_sparse(p));
   const struct shunt_masked_dot x = product(p);
   struct grb_masked_counts n = grb_masked_count(&x);
-  struct grb_masked_cost cost = grb_masked_cost(&x, &n);
+  struct grb_masked_cost cost = cost_of(p, &x, &n);
   SHUNT_DECLINE_IF(is_hopeless(&n, &cost), SHUNT_R_SLOWER);
   grb_masked_count_reads(&x, &n);
-  cost = grb_masked_cost(&x, &n);
+  cost = cost_of(p, &x, &n);
   const double host = cost.saxpy < cost.dot ? cost.saxpy : cost.dot;
   p->saxpy = cost.saxpy < cost.dot;
   p->work = (int64_t)(p->saxpy ? n.terms.offered : n.reads);

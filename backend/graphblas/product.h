@@ -71,6 +71,8 @@ struct grb_product {
   int64_t work; /* multiplications */
   bool saxpy;   /* of two sparse operands: rows are added up (masked.h) */
   bool cuda;    /* of two sparse operands: by the GPU */
+  double reads; /* of a step of searches: entries of B that groups of them meet */
+  double step;  /* ns that GraphBLAS takes as a step of searches, on one thread; 0: not known */
   struct grb_gain gain;
   GrB_Matrix before; /* a copy of A, for measure.h */
   /* Computed: */
@@ -92,6 +94,9 @@ extern const struct grb_method grb_spmm, grb_sddmm, grb_masked_dot, grb_frontier
 bool grb_frontier_may_be(const struct grb_library *l, GrB_Semiring semiring);
 bool grb_frontier_worth(const struct grb_library *l, GrB_Matrix f);
 bool grb_frontier_fits(const struct grb_product *p);
+/* A is glanced at, B is read, the mask's settings are known: is A, which would be sorted to be
+   read, a frontier from which little is met, so that no way of ours can pay?  */
+bool grb_frontier_is_hopeless(const struct grb_product *p);
 
 /* True: done, the program's answer is GrB_SUCCESS.  False: the original must run. */
 bool grb_product_run(const struct grb_call *call, struct grb_passed_on *left);

@@ -77,6 +77,16 @@ static struct shunt_outcome check_sparse_mask(struct grb_product *p)
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
+/* A is glanced at.  Of two sparse operands B is read first, as A is sorted by that. */
+static struct shunt_outcome read_sparse_pair(struct grb_product *p)
+{
+  GRB_CONTINUE(check_sparse_mask(p));
+  if (grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);
+  SHUNT_DECLINE_IF(!grb_operand_read(p->library, &p->b), SHUNT_R_EMPTY);
+  SHUNT_DECLINE_IF(grb_frontier_is_hopeless(p), SHUNT_R_SLOWER);
+  return SHUNT_OUTCOME(SHUNT_FITS);
+}
+
 static struct shunt_outcome read_inputs(struct grb_product *p)
 {
   const struct grb_call *x = p->call;
@@ -94,7 +104,7 @@ static struct shunt_outcome read_inputs(struct grb_product *p)
   bool sparse = grb_operand_is_sparse(&p->a) || grb_operand_is_sparse(&p->b);
   bool dense = grb_operand_is_dense(&p->a) || grb_operand_is_dense(&p->b);
   SHUNT_DECLINE_IF(!sparse && !x->mask, SHUNT_R_FORMAT);
-  if (!dense) GRB_CONTINUE(check_sparse_mask(p));
+  if (!dense) GRB_CONTINUE(read_sparse_pair(p));
   SHUNT_DECLINE_IF(vector && !grb_operand_is_sparse(&p->a) && !grb_engine_forced(), SHUNT_R_FORMAT);
   SHUNT_DECLINE_IF(!grb_operand_read(l, &p->a), SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(vector && !grb_engine_worth(p->a.nnz), SHUNT_R_SMALL);

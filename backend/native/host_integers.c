@@ -49,9 +49,17 @@ static int host_fuses(const struct shunt_packed_integers *p, int bits_qk, int bi
   return 0;
 }
 
+static shunt_status host_attention(const struct shunt_packed_integers *p,
+                                   const struct shunt_srbcrs_attention *q, shunt_stream stream)
+{
+  (void)stream;
+  return shunt_srbcrs_attention_host(q, &p->v);
+}
+
 const struct shunt_native_integers shunt_native_host_integers = {.pack = host_pack,
                                                                  .quantise = host_quantise,
                                                                  .spmm = host_spmm,
                                                                  .sddmm = host_sddmm,
                                                                  .softmax = host_softmax,
-                                                                 .fuses = host_fuses};
+                                                                 .fuses = host_fuses,
+                                                                 .attention = host_attention};

@@ -3,9 +3,9 @@
 #define SHUNT_NATIVE_INTEGERS_H
 
 #include "conv/srbcrs/srbcrs_conv.h"
-#include "kernels/srbcrs/srbcrs_attention.h"
+#include "kernels/srbcrs/attention/srbcrs_attention.h"
+#include "kernels/srbcrs/attention/srbcrs_quantise.h"
 #include "kernels/srbcrs/srbcrs_integers.h"
-#include "kernels/srbcrs/srbcrs_quantise.h"
 
 #include "backend/native/native.h"
 
@@ -37,7 +37,7 @@ struct shunt_native_integers {
                           const struct shunt_srbcrs_softmax *q, const struct shunt_srbcrs *v,
                           shunt_stream stream);
   /* Attention in one call: is it there for Q and K, and V, of so many bits and columns?  The host
-     has none: its three calls do the same work.  */
+     has none: its three calls do the same work.  Both have it of V as it is.  */
   int (*fuses)(const struct shunt_packed_integers *p, int bits_qk, int bits_v, int64_t cols);
   shunt_status (*attention)(const struct shunt_packed_integers *p,
                             const struct shunt_srbcrs_attention *q, shunt_stream stream);

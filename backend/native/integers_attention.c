@@ -7,7 +7,10 @@
                              SDDMM writes f16, scaled -----------------'        |         |
                              softmax writes integers of P's bits ---------------'         |
                                      and the scales of their rows ------------------------'
-                             SpMM reads both, and V                                          */
+                             SpMM reads both, and V
+
+   With V as it is (SHUNT_REAL_V) one call reads it in place: Q and K alone become integers.  Of
+   e4m3 (SHUNT_E4M3_V) there is one call as well.  */
 #include "backend/native/integers.h"
 
 /* Half the memory of f32; their rounding, 2^-11, is small beside that of Q and K, 2^-8 and more. */
@@ -28,6 +31,38 @@ struct attention {
   size_t bytes;
 };
 
+static int is_real(const struct attention *x)
+{
+  return x->bits_v == SHUNT_REAL_V;
+}
+static int is_e4m3(const struct attention *x)
+{
+  return x->bits_v == SHUNT_E4M3_V;
+}
+
+static struct shunt_srbcrs_real_v real_v(const struct attention *x, int64_t z, int64_t count)
+{
+  const struct shunt_dense one = shunt_tensor_matrix(x->v, count > 1 ? 0 : z);
+  const struct shunt_heads heads = shunt_tensor_heads(x->v);
+  return (struct shunt_srbcrs_real_v){one.values, one.type, one.row_stride, heads.head_stride,
+                                      heads.batch_stride};
+}
+
+static shunt_status check_real(const struct attention *x)
+{
+  const struct shunt_srbcrs_real_v v = real_v(x, 0, shunt_tensor_problems(x->v));
+  const int is_type = v.type == SHUNT_F16 || v.type == SHUNT_BF16;
+  if (x->bits_qk != 8 || !is_type || x->v->cols > SHUNT_SRBCRS_ATTENTION_WIDEST)
+    return SHUNT_E_UNSUPPORTED;
+  return shunt_srbcrs_real_v_fits(&v, x->v->cols) ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
+}
+
+static shunt_status check_e4m3(const struct attention *x)
+{
+  const int fits = x->v->cols <= SHUNT_SRBCRS_ATTENTION_WIDEST && x->v->cols % 8 == 0;
+  return x->bits_qk == 8 && fits ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
+}
+
 static shunt_status check(const struct attention *x)
 {
   if (!x->p || shunt_tensor_problems(x->q) == 0) return SHUNT_E_ARGUMENT;
@@ -37,6 +72,8 @@ static shunt_status check(const struct attention *x)
       !shunt_tensor_fits(x->o, x->q, x->p->v.rows, x->q->cols, 1))
     return SHUNT_E_ARGUMENT;
   if (x->p->v.bits == 4) return SHUNT_E_UNSUPPORTED;
+  if (is_real(x)) return check_real(x);
+  if (is_e4m3(x)) return check_e4m3(x);
   if ((x->bits_qk != 8 && x->bits_qk != 4) || (x->bits_v != 8 && x->bits_v != 4))
     return SHUNT_E_UNSUPPORTED;
   return x->q->cols <= INT32_MAX - 1024 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
@@ -74,15 +111,16 @@ static void lay_out_scores(struct attention *x, char *workspace)
 static void lay_out(struct attention *x, char *workspace)
 {
   const size_t problems = (size_t)shunt_tensor_problems(x->q), size = sizeof(float);
-  x->fused = x->p->at.engine->integers->fuses(x->p, x->bits_qk, x->bits_v, x->q->cols);
+  x->fused = is_real(x) || is_e4m3(x) ||
+             x->p->at.engine->integers->fuses(x->p, x->bits_qk, x->bits_v, x->q->cols);
   x->at_once = problems < MOST_AT_ONCE ? (int64_t)problems : MOST_AT_ONCE;
   x->bytes = 0;
   x->of_q = place_integers(x, workspace, x->q, x->bits_qk);
   x->of_k = place_integers(x, workspace, x->k, x->bits_qk);
-  x->of_v = place_integers(x, workspace, x->v, x->bits_v);
+  if (!is_real(x)) x->of_v = place_integers(x, workspace, x->v, is_e4m3(x) ? 8 : x->bits_v);
   x->q_scales = place(x, workspace, problems * (size_t)x->q->rows * size);
   x->k_scales = place(x, workspace, problems * (size_t)x->k->rows * size);
-  x->v_scale = place(x, workspace, problems * size);
+  if (!is_real(x)) x->v_scale = place(x, workspace, problems * size);
   if (!x->fused) lay_out_scores(x, workspace);
 }
 
@@ -95,10 +133,11 @@ static struct shunt_integers of_problem(const struct shunt_integers *m, int64_t 
 
 static shunt_status quantise(const struct attention *x, shunt_stream stream)
 {
-  const struct shunt_quantise of[] = {shunt_quantise_of(x->q, &x->of_q, x->q_scales, 1),
-                                      shunt_quantise_of(x->k, &x->of_k, x->k_scales, 1),
-                                      shunt_quantise_of(x->v, &x->of_v, x->v_scale, 0)};
-  return x->p->at.engine->integers->quantise(&x->p->at, of, 3, stream);
+  struct shunt_quantise of[] = {shunt_quantise_of(x->q, &x->of_q, x->q_scales, 1),
+                                shunt_quantise_of(x->k, &x->of_k, x->k_scales, 1),
+                                shunt_quantise_of(x->v, &x->of_v, x->v_scale, 0)};
+  of[2].is_e4m3 = is_e4m3(x);
+  return x->p->at.engine->integers->quantise(&x->p->at, of, is_real(x) ? 2 : 3, stream);
 }
 
 /* `count` problems from number z on, in one call. */
@@ -107,21 +146,23 @@ static shunt_status fused_problems(const struct attention *x, int64_t z, int64_t
 {
   const struct shunt_dense o = shunt_tensor_matrix(x->o, count > 1 ? 0 : z);
   const struct shunt_heads heads = shunt_tensor_heads(x->o);
-  const struct shunt_srbcrs_attention q = {.q = of_problem(&x->of_q, z),
-                                           .k = of_problem(&x->of_k, z),
-                                           .v = of_problem(&x->of_v, z),
-                                           .q_scales = x->q_scales + z * x->q->rows,
-                                           .k_scales = x->k_scales + z * x->k->rows,
-                                           .v_scale = x->v_scale + z,
-                                           .scale = scale,
-                                           .type = o.type,
-                                           .o = o.values,
-                                           .row_stride = o.row_stride,
-                                           .head_stride = heads.head_stride,
-                                           .batch_stride = heads.batch_stride,
-                                           .problems = count,
-                                           .first = z,
-                                           .heads = x->o->heads};
+  struct shunt_srbcrs_attention q = {.q = of_problem(&x->of_q, z),
+                                     .k = of_problem(&x->of_k, z),
+                                     .q_scales = x->q_scales + z * x->q->rows,
+                                     .k_scales = x->k_scales + z * x->k->rows,
+                                     .scale = scale,
+                                     .type = o.type,
+                                     .o = o.values,
+                                     .row_stride = o.row_stride,
+                                     .head_stride = heads.head_stride,
+                                     .batch_stride = heads.batch_stride,
+                                     .problems = count,
+                                     .first = z,
+                                     .heads = x->o->heads};
+  if (is_real(x))
+    q.real_v = real_v(x, z, count);
+  else
+    q.v = of_problem(&x->of_v, z), q.v_scale = x->v_scale + z, q.v_e4m3 = is_e4m3(x);
   return x->p->at.engine->integers->attention(x->p, &q, stream);
 }
 

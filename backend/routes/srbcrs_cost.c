@@ -58,6 +58,14 @@ static bool strides_are_held(const struct shunt_spmm *p, int columns)
          mean_row(p) * (double)shunt_srbcrs_strips_held(columns);
 }
 
+/* A shape of which groups share B, if it is one for this product. */
+static bool is_shared(const struct shunt_spmm *p, const struct shunt_srbcrs_shape *s,
+                      const struct shunt_machine *m)
+{
+  return shunt_srbcrs_spmm_whole_fits(p, s, &m->device) ||
+         (shunt_srbcrs_spmm_strips_fit(s, &m->device) && strides_are_held(p, s->columns));
+}
+
 struct shunt_srbcrs_shape shunt_choose_srbcrs_spmm_shape(const struct shunt_spmm *p, int height,
                                                          const struct shunt_machine *m)
 {
@@ -67,54 +75,92 @@ struct shunt_srbcrs_shape shunt_choose_srbcrs_spmm_shape(const struct shunt_spmm
   for (int columns = SHUNT_SRBCRS_WHOLE_COLUMNS; columns <= 128; columns *= 2) {
     const struct shunt_srbcrs_shape s = {columns, 1, SHUNT_SRBCRS_STRIP_GROUPS};
     const double us = strips_us(p, height, columns, row, m);
-    const bool fits =
-        shunt_srbcrs_spmm_whole_fits(p, &s, &m->device) ||
-        (shunt_srbcrs_spmm_strips_fit(&s, &m->device) && strides_are_held(p, columns));
-    if (fits && us < least) least = us, best = s;
+    if (us < least && is_shared(p, &s, m)) least = us, best = s;
   }
   return best;
 }
 
-static double product_us(const struct shunt_spmm *p, int height, double longest_row,
-                         const struct shunt_machine *m)
+static double shaped_us(const struct shunt_spmm *p, int height, const struct shunt_srbcrs_shape *s,
+                        double longest_row, const struct shunt_machine *m)
 {
-  const struct shunt_srbcrs_shape s = shunt_choose_srbcrs_spmm_shape(p, height, m);
-  return s.groups ? strips_us(p, height, s.columns, longest_row, m)
-                  : gathered_us(p, height, longest_row, m);
+  return s->groups ? strips_us(p, height, s->columns, longest_row, m)
+                   : gathered_us(p, height, longest_row, m);
 }
 
 /* ---- with its proof ------------------------------------------------------------------------- */
-
-double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_row,
-                         enum shunt_proof_place proof, const struct shunt_machine *m)
-{
-  switch (proof) {
-  case SHUNT_PROOF_NONE: return product_us(p, height, longest_row, m);
-  case SHUNT_PROOF_INSIDE: /* which gathers */
-    return gathered_us(p, height, longest_row, m) + shunt_cost_proof_inside(&p->a, m);
-  default: return product_us(p, height, longest_row, m) + shunt_cost_proof_let_in(&p->a, m);
-  }
-}
 
 /* Up to so many columns of B the kernel takes no longer by 64 than by 128 columns, which leave no
    registers to a proof (tests/bench/results/integers.txt).  */
 enum { PROVED_COLUMNS = 256 };
 
-/* Where the blocks are at work all at once, or twice with few to spare, as with `tile`: more are
-   dealt out better by the hardware.  A warp for a unit where there are 6 for a multiprocessor.  And
-   where strips with the proof behind them do not take less.  */
+/* A warp for a unit where there are 6 for a multiprocessor. */
+static struct shunt_srbcrs_shape gathered_shape(const struct shunt_spmm *p, int height,
+                                                const struct shunt_machine *m)
+{
+  struct shunt_srbcrs_shape s = {.columns = p->b.cols > 32 ? 64 : 32};
+  const int64_t units = shunt_div_up(p->a.rows, height) * shunt_div_up(p->b.cols, s.columns);
+  s.split = units >= INT64_C(6) * m->device.multiprocessors ? 1 : 4;
+  return s;
+}
+
+/* Where the blocks are at work all at once, or, of gathers, twice with few to spare, as with
+   `tile`: more are dealt out better by the hardware.  */
+static bool proves(const struct shunt_spmm *p, int height, const struct shunt_srbcrs_shape *s,
+                   const struct shunt_machine *m)
+{
+  const double rounds = shunt_srbcrs_spmm_proved_rounds(p, height, s, &m->device);
+  if (s->groups) return is_shared(p, s, m) && rounds > 0 && rounds <= 1;
+  if (p->b.cols > PROVED_COLUMNS) return false;
+  return (rounds > 0 && rounds <= 1) || (rounds >= 1.8 && rounds <= 2);
+}
+
+static double behind_us(const struct shunt_spmm *p, int height, double longest_row,
+                        const struct shunt_machine *m)
+{
+  const struct shunt_srbcrs_shape s = shunt_choose_srbcrs_spmm_shape(p, height, m);
+  return shaped_us(p, height, &s, longest_row, m) + shunt_cost_proof_let_in(&p->a, m);
+}
+
+/* Strips of 128 columns hash first, others beside. */
+static double inside_us(const struct shunt_spmm *p, int height, const struct shunt_srbcrs_shape *s,
+                        double longest_row, const struct shunt_machine *m)
+{
+  const bool first = s->groups && s->columns == 128;
+  return shaped_us(p, height, s, longest_row, m) +
+         (first ? shunt_cost_csr_bytes(&p->a) / of(m)->first : shunt_cost_proof_inside(&p->a, m));
+}
+
+/* The fastest, where those with the proof behind them do not take less. */
 bool shunt_choose_srbcrs_proved(const struct shunt_spmm *p, int height,
                                 const struct shunt_machine *m, struct shunt_srbcrs_shape *shape)
 {
-  *shape = (struct shunt_srbcrs_shape){.columns = p->b.cols > 32 ? 64 : 32};
-  const int64_t units = shunt_div_up(p->a.rows, height) * shunt_div_up(p->b.cols, shape->columns);
-  shape->split = units >= INT64_C(6) * m->device.multiprocessors ? 1 : 4;
-  if (p->b.cols > PROVED_COLUMNS) return false;
-  const double rounds = shunt_srbcrs_spmm_proved_rounds(p, height, shape, &m->device);
-  if (!(rounds > 0 && rounds <= 1) && !(rounds >= 1.8 && rounds <= 2)) return false;
   const double row = mean_row(p);
-  return shunt_cost_srbcrs(p, height, row, SHUNT_PROOF_INSIDE, m) <=
-         shunt_cost_srbcrs(p, height, row, SHUNT_PROOF_BEHIND, m);
+  double least = behind_us(p, height, row, m);
+  bool any = false;
+  *shape = gathered_shape(p, height, m);
+  const struct shunt_srbcrs_shape of[] = {
+      *shape, {64, 1, SHUNT_SRBCRS_STRIP_GROUPS}, {128, 1, SHUNT_SRBCRS_STRIP_GROUPS}};
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    if (!proves(p, height, &of[i], m)) continue;
+    const double us = inside_us(p, height, &of[i], row, m);
+    if (us <= least) least = us, *shape = of[i], any = true;
+  }
+  return any;
+}
+
+double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_row,
+                         enum shunt_proof_place proof, const struct shunt_machine *m)
+{
+  struct shunt_srbcrs_shape s;
+  switch (proof) {
+  case SHUNT_PROOF_NONE:
+    s = shunt_choose_srbcrs_spmm_shape(p, height, m);
+    return shaped_us(p, height, &s, longest_row, m);
+  case SHUNT_PROOF_INSIDE:
+    shunt_choose_srbcrs_proved(p, height, m, &s);
+    return inside_us(p, height, &s, longest_row, m);
+  default: return behind_us(p, height, longest_row, m);
+  }
 }
 
 /* A warp takes a group window by window of 32 columns, those that have entries. */

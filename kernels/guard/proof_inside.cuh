@@ -8,6 +8,9 @@
 //                          time that C is stored they mostly know whether it stands
 //                          (agreement.cuh)
 //
+// Where registers leave room for no others, all warps hash before they multiply, and one of them
+// speaks (kernels/srbcrs/srbcrs_spmm_strips_proved.cuh, whose team has no others).
+//
 // There are as many blocks as the device holds, and each takes its share of the pieces of work, so
 // that all run at one time if nothing else does.  They need not: no block waits for others before
 // it has stored.
@@ -61,11 +64,11 @@ template <class Team> __device__ __forceinline__ void open_proof(proof_state<Tea
   __syncthreads();
 }
 
-// By the warps that hash.
+// By warp number `warp` of those that hash, of which 0 speaks: what it has found to b.  True: the
+// matrix is flagged, as the speaker of one block sees.
 template <class T, class Team>
-__device__ __forceinline__ void prove(const proof_in<T> &f, proof_state<Team> &b)
+__device__ __forceinline__ bool hash_own(const proof_in<T> &f, proof_state<Team> &b, int warp)
 {
-  const int warp = threadIdx.x / 32 - Team::kWarps;
   const bool speaks = warp == 0 && threadIdx.x % 32 == 0;
   const hash_worker worker = {(int)blockIdx.x, (int)gridDim.x, warp, Team::kHashWarps};
   bool flagged = false;
@@ -82,11 +85,26 @@ __device__ __forceinline__ void prove(const proof_in<T> &f, proof_state<Team> &b
     b.part[warp] = part;
     ptx::mbarrier_arrive(ptx::shared_address(&b.found));
   }
-  if (f.brief) let_next_in();
-  if (!speaks) return;
+  return flagged;
+}
+// By the speaker, then.
+template <class T, class Team>
+__device__ __forceinline__ void agree_on_found(const proof_in<T> &f, proof_state<Team> &b,
+                                               bool flagged)
+{
   ptx::mbarrier_wait(ptx::shared_address(&b.found), 0);
-  part = sum_of_warps(b.part);
+  const struct shunt_fingerprint part = sum_of_warps(b.part);
   b.order = agree(f.r, reports(), b.at_home, part, false, flagged, &b.place);
+}
+
+// By the warps that hash.
+template <class T, class Team>
+__device__ __forceinline__ void prove(const proof_in<T> &f, proof_state<Team> &b)
+{
+  const int warp = threadIdx.x / 32 - Team::kWarps;
+  const bool flagged = hash_own(f, b, warp);
+  if (f.brief) let_next_in();
+  if (warp == 0 && threadIdx.x % 32 == 0) agree_on_found(f, b, flagged);
 }
 
 } // namespace guard

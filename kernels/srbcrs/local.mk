@@ -4,7 +4,8 @@ SRBCRS_CUDA = %D%/srbcrs_spmm.cu %D%/srbcrs_spmm_proved.cu %D%/srbcrs_spmm_strip
 # What no route takes: other widths, SDDMM, scaled results.
 SRBCRS_INTEGER_CUDA = %D%/srbcrs_integer_spmm.cu %D%/srbcrs_integer_spmm_12.cu \
   %D%/srbcrs_integer_spmm_16.cu %D%/srbcrs_integer_spmm_4.cu %D%/srbcrs_integer_spmm_8.cu \
-  %D%/srbcrs_attention.cu %D%/srbcrs_quantise.cu %D%/srbcrs_sddmm.cu %D%/srbcrs_softmax.cu
-SRBCRS_HOST = %D%/host_srbcrs_attention.c %D%/host_srbcrs_integer_spmm.c \
-  %D%/host_srbcrs_quantise.c %D%/host_srbcrs_sddmm.c %D%/host_srbcrs_softmax.c \
+  %D%/attention/srbcrs_attention.cu %D%/attention/srbcrs_attention_real.cu \
+  %D%/attention/srbcrs_quantise.cu %D%/srbcrs_sddmm.cu %D%/attention/srbcrs_softmax.cu
+SRBCRS_HOST = %D%/attention/host_srbcrs_attention.c %D%/host_srbcrs_integer_spmm.c \
+  %D%/attention/host_srbcrs_quantise.c %D%/host_srbcrs_sddmm.c %D%/attention/host_srbcrs_softmax.c \
   %D%/host_srbcrs_spmm.c

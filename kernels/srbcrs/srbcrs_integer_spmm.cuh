@@ -29,9 +29,9 @@ struct scaled_store {
     return z / heads * batch_stride + z % heads * head_stride;
   }
 
-  template <class Out, int X>
+  template <class Out, class Sum, int X>
   __device__ __forceinline__ void put_as(float of_row, int64_t row, int column, int room,
-                                         const int (&sums)[X]) const
+                                         const Sum (&sums)[X]) const
   {
     constexpr int kWide =
         X < 16 / static_cast<int>(sizeof(Out)) ? X : 16 / static_cast<int>(sizeof(Out));

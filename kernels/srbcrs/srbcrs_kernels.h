@@ -85,8 +85,8 @@ shunt_status shunt_srbcrs_spmm_shaped_cuda(const struct shunt_spmm *p, const str
                                            const struct shunt_device *d, void *workspace,
                                            size_t workspace_bytes, shunt_stream stream);
 /* In how many rounds the blocks that are at work at one time take a product with its proof inside,
-   in this shape; 0: it cannot be proved so, as beta is not 0 on the host, the shape too wide, or
-   strips more than one round.  */
+   in this shape; 0: it cannot be proved so, as beta is not 0 on the host, gathers too wide, or
+   strips more than one round; whole tiles never.  */
 double shunt_srbcrs_spmm_proved_rounds(const struct shunt_spmm *p, int height,
                                        const struct shunt_srbcrs_shape *shape,
                                        const struct shunt_device *d);

@@ -25,6 +25,10 @@ template <class Out> __device__ __forceinline__ Out scaled(int sum, float factor
 {
   return narrow<Out>(static_cast<float>(sum) * factor);
 }
+template <class Out> __device__ __forceinline__ Out scaled(float sum, float factor)
+{
+  return narrow<Out>(sum * factor);
+}
 template <> __device__ __forceinline__ int32_t scaled<int32_t>(int sum, float)
 {
   return sum;

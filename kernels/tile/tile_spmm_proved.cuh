@@ -13,8 +13,7 @@ namespace tile
 {
 
 // Behind the barriers of the units.
-template <int Split>
-using proved_team = guard::team<gather_warps(Split), (Split > 4 ? 2 : 1)>;
+template <int Split> using proved_team = guard::team<gather_warps(Split), (Split > 4 ? 2 : 1)>;
 
 // Nothing could be agreed on: the rows that this block has stored, which no other writes.
 template <class T, class Out, int Split>

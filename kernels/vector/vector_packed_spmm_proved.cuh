@@ -16,8 +16,7 @@ namespace vector
 {
 
 // Registers of two blocks decide how many warps hash; the barrier is behind those of the slices.
-template <class Shape>
-using proved_team = guard::team<kDirectWarps, Shape::kTile == 128 ? 2 : 4>;
+template <class Shape> using proved_team = guard::team<kDirectWarps, Shape::kTile == 128 ? 2 : 4>;
 
 struct proof : guard::proof {
   int down; // pieces of a column of them

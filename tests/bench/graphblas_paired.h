@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <getopt.h>
+#include <omp.h>
 #include <stdbool.h>
 
 #include "tests/clients/graphblas_common.h"
@@ -16,15 +17,15 @@ typedef GrB_Info (*mxm_function)(GrB_Matrix, const GrB_Matrix, const GrB_BinaryO
                                  const GrB_Semiring, const GrB_Matrix, const GrB_Matrix,
                                  const GrB_Descriptor);
 
-/* NULL: no library of a known name is loaded. */
+/* Of the library that has the other functions which the program is bound to, whatever its name;
+   NULL: that is not known.  */
 static inline mxm_function original_mxm(void)
 {
-  static const char *const names[] = {"libgraphblas.so.7", "libgraphblas.so.10"};
-  for (int i = 0; i < 2; i++) {
-    void *library = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
-    if (library) return (mxm_function)(uintptr_t)dlsym(library, "GrB_mxm");
-  }
-  return NULL;
+  Dl_info where;
+  GrB_Info (*const other)(GrB_Index *, const GrB_Matrix) = GrB_Matrix_nrows;
+  if (!dladdr((void *)(uintptr_t)other, &where)) return NULL;
+  void *library = dlopen(where.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  return library ? (mxm_function)(uintptr_t)dlsym(library, "GrB_mxm") : NULL;
 }
 
 /* C<mask> = accum (C, A * B); c: C before the product, copied for each. */
@@ -67,14 +68,14 @@ static inline int paired_ascending(const void *x, const void *y)
   return (a > b) - (a < b);
 }
 
-/* repeats: 1 .. 99 */
+/* original: NULL to time GrB_mxm alone.  repeats: 1 .. 99 */
 static inline struct paired_time paired_run(mxm_function original, const struct paired_product *p,
                                             int repeats)
 {
   double theirs[99], ours[99];
   paired_once(GrB_mxm, p); /* pages, caches, threads */
   for (int i = 0; i < repeats; i++) {
-    theirs[i] = paired_once(original, p);
+    theirs[i] = original ? paired_once(original, p) : 0;
     ours[i] = paired_once(GrB_mxm, p);
   }
   qsort(theirs, (size_t)repeats, sizeof *theirs, paired_ascending);
@@ -83,11 +84,12 @@ static inline struct paired_time paired_run(mxm_function original, const struct 
 }
 
 /* What the programs' options say: -t THREADS, -u (processor time, of one thread), -r REPEATS,
-   -o FILE for JSON, -p TEXT of the names of products.  False: they are wrong, or there is no
-   original.  GraphBLAS is begun.  */
+   -q (the original once), -o FILE for JSON, -p TEXT of the names of products.  False: they are
+   wrong, or there is no original.  GraphBLAS is begun.  */
 struct paired_options {
   mxm_function original;
   int threads, repeats;
+  bool once;
   FILE *json;       /* NULL: none */
   const char *only; /* NULL: all products */
 };
@@ -95,17 +97,18 @@ struct paired_options {
 static inline bool paired_begin(int argc, char **argv, struct paired_options *o)
 {
   int option;
-  while ((option = getopt(argc, argv, "t:ur:o:p:")) != -1) {
+  while ((option = getopt(argc, argv, "t:uqr:o:p:")) != -1) {
     if (option == 't') o->threads = atoi(optarg);
     if (option == 'u') paired_clock = CLOCK_PROCESS_CPUTIME_ID, o->threads = 1;
+    if (option == 'q') o->once = true;
     if (option == 'r') o->repeats = atoi(optarg);
     if (option == 'o') o->json = fopen(optarg, "w");
     if (option == 'p') o->only = optarg;
     if (option == '?') return false;
   }
   if (o->repeats < 1 || o->repeats > 99) return false;
+  omp_set_num_threads(o->threads); /* which GraphBLAS of any version takes for its own number */
   GRB_OK(GrB_init(GrB_NONBLOCKING));
-  GRB_OK(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, o->threads));
   o->original = original_mxm();
   if (o->original == GrB_mxm) printf("# without the preload: the original beside itself\n");
   return o->original != NULL;

@@ -10,7 +10,7 @@ nvcc=${CUDA_INCLUDE:-/usr/local/cuda/include}/../bin/nvcc
 
 # Optimized as little as is fast: it never runs.
 compile() {
-  "$nvcc" -std=c++17 -I"$top" -Xcicc -O1 -Xptxas -O0 \
+  $cache"$nvcc" -std=c++17 -I"$top" -Xcicc -O1 -Xptxas -O0 \
     -gencode arch=compute_80,code=sm_80 -gencode 'arch=compute_100,code=[sm_100,sm_120]' \
     -c -o out.o "$1"
 }

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
   f.v = grb_full(v0, r.cols, k, by_column);
   GRB_OK(GrB_Matrix_new(&f.sampled, GrB_FP32, (GrB_Index)r.rows, (GrB_Index)r.cols));
   GRB_OK(GrB_Matrix_new(&f.errors, GrB_FP32, (GrB_Index)r.rows, (GrB_Index)r.cols));
-  struct step_time best = {0, 0};
+  struct step_time best = {0, 0, 0};
   for (int s = 0; s < steps; s++) {
     double begin = seconds_now();
     product_seconds = 0;

@@ -139,7 +139,7 @@ int main(int argc, char **argv)
   l.x = grb_sparse(&n.x, n.x.values);
   l.w1 = grb_full(n.w1, FEATURES, n.width, 0);
   l.w2 = grb_full(n.w2, n.width, CLASSES, 0);
-  struct step_time best = {0, 0};
+  struct step_time best = {0, 0, 0};
   float *y = NULL;
   for (int s = 0; s < steps; s++) {
     double start = seconds_now();

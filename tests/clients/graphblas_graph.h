@@ -61,6 +61,7 @@ static inline int graph_row(const char *program, const char *path, const struct 
   printf("| %s | %s | %ld | %ld | %.2f | %.2f | %lu | %s |\n", program, file_name(path),
          (long)g->nodes, (long)g->entries, 1e3 * t.whole, 1e3 * t.products, (unsigned long)answer,
          answer == expected ? "ok" : "wrong");
+  print_loop(&t);
   if (answer != expected) printf("not ok - expected %lu\n", (unsigned long)expected);
   return answer != expected;
 }

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
   if (k < 3) return fprintf(stderr, "graphblas_ktruss: K is 3 or more\n"), 2;
   GRB_OK(GrB_init(GrB_NONBLOCKING));
   struct graph g = graph_read(argv[1]);
-  struct step_time best = {0, 0};
+  struct step_time best = {0, 0, 0};
   uint64_t edges = 0;
   for (int s = 0; s < steps; s++) {
     const double begin = seconds_now();

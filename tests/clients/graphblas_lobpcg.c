@@ -120,7 +120,7 @@ int main(int argc, char **argv)
   float *start = random_values(l.rows * k, 5);
   GrB_Matrix a = grb_sparse(&l, l.values), x = grb_full(start, l.rows, k, 0), y;
   GRB_OK(GrB_Matrix_new(&y, GrB_FP32, (GrB_Index)l.rows, (GrB_Index)k));
-  struct step_time best = {0, 0};
+  struct step_time best = {0, 0, 0};
   for (int s = 0; s < steps; s++) {
     double begin = seconds_now();
     product_seconds = 0;

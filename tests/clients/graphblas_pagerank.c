@@ -82,7 +82,7 @@ static int run(const char *name, void (*step)(const struct ranks *), const char 
   g.r = grb_full(start, m->rows, width, 0);
   GRB_OK(GrB_Matrix_new(&g.w, GrB_FP32, g.nodes, g.width));
   GRB_OK(GrB_Matrix_new(&g.t, GrB_FP32, g.nodes, g.width));
-  struct step_time best = {0, 0};
+  struct step_time best = {0, 0, 0};
   for (int s = 0; s < steps; s++) {
     double begin = seconds_now();
     product_seconds = 0;

@@ -53,7 +53,7 @@ static inline int search_main(int argc, char **argv, const struct search *x)
   GRB_OK(GrB_init(GrB_NONBLOCKING));
   struct graph g = graph_read(argv[1]);
   if (g.nodes < 1) return fprintf(stderr, "%s: a graph without nodes\n", x->program), 2;
-  struct step_time best = {0, 0};
+  struct step_time best = {0, 0, 0};
   uint64_t sum = 0;
   for (int s = 0; s < steps; s++) {
     const double begin = seconds_now();

@@ -56,7 +56,7 @@ static uint64_t expected_count(const struct graph *g)
 static int run(const char *name, bool dot, const char *path, const struct graph *g, int steps)
 {
   struct halves h = make_halves(g);
-  struct step_time best = {0, 0};
+  struct step_time best = {0, 0, 0};
   uint64_t triangles = 0;
   for (int s = 0; s < steps; s++) {
     const double begin = seconds_now();

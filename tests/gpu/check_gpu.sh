@@ -688,6 +688,8 @@ gained() {
     python3 "$here/tests/clients/torch_layers.py" --steps 2000
   run gained-petsc 300 env LD_LIBRARY_PATH="$path" python3 "$script" "$build/shunt" "$work" 0.1 \
     "$build/tests/clients/petsc_loop" mesh:24x3 -n 32 -t f32 -i 100000
+  [ ! -x "$build/tests/clients/graphblas_gcn" ] ||
+    run gained-graphblas 300 sh "$here/tests/gpu/gained_graphblas.sh" "$build"
 }
 
 # Programs that fill the device, each alone.

@@ -3,11 +3,14 @@
 was gained?
 
 Runs COMMAND without Shunt, under it, and under it measuring, twice each in turns, and compares the
-page's sum with the difference of the loops' wall times.  The command prints "value loop_us=" and
-"value loop_calls=", or petsc_loop's "result us=PER_STEP ... iterations=" line.  FOLDER receives
-page.html and report.json of the last run.  The last line is "N passed, N failed".
+page's sum, of the quicker run, with the difference of the loops' times.  The command prints
+"value loop_us=" and "value loop_calls=" (without these, the loop makes all calls), or petsc_loop's
+"result us=PER_STEP ... iterations=" line.  FOLDER receives page.html and report.json of the last
+run.  CLIENT_PRELOAD=FILE: a library that is preloaded into all of them.  The last line is
+"N passed, N failed".
 """
 import json
+import os
 import re
 import subprocess
 import sys
@@ -15,17 +18,19 @@ import time
 
 
 def loop_of(text):
-    """Wall time of the loop in us, and its calls."""
+    """Wall time of the loop in us, and its calls; 0: all of them."""
     found = dict(re.findall(r"^value (loop_us|loop_calls)=([0-9.]+)", text, re.M))
-    if len(found) == 2:
-        return float(found["loop_us"]), float(found["loop_calls"])
+    if "loop_us" in found:
+        return float(found["loop_us"]), float(found.get("loop_calls", 0))
     step = re.search(r"^result us=([0-9.]+) .*iterations=([0-9]+)", text, re.M)
     return float(step[1]) * int(step[2]), float(step[2])
 
 
 def run(command):
     start = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True)
+    preload = os.environ.get("CLIENT_PRELOAD")
+    environment = dict(os.environ, **({"LD_PRELOAD": preload} if preload else {}))
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     took = 1e6 * (time.monotonic() - start)
     if done.returncode != 0:
         print(done.stdout[-2000:], done.stderr[-2000:])
@@ -38,16 +43,18 @@ def main():
     object_file = folder + "/report.json"
     page = [shunt, "run", "--report", folder + "/page.html", "--json", object_file]
     times = {"plain": [], "under": [], "measuring": []}
+    reports = []
     for _ in range(2):
         times["plain"].append(run(command))
         times["under"].append(run(page + ["--"] + command))
         times["measuring"].append(run(page + ["--measure", "--"] + command))
+        with open(object_file) as f:
+            reports.append(json.load(f))
     least = {name: min(runs) for name, runs in times.items()}
-    with open(object_file) as f:
-        report = json.load(f)
+    report = reports[times["measuring"].index(least["measuring"])]
     taken = [d for d in report["decisions"] if d["route"] != "original"]
     measured = [d for d in taken if d["gain"] == "measured"]
-    calls = least["plain"][1]
+    calls = least["plain"][1] or report["calls"]
     gained = report["saved_us"] * calls / report["calls"]
     real = least["plain"][0] - least["under"][0]
     cost = (least["measuring"][0] - least["under"][0]) / least["measuring"][2]

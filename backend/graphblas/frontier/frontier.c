@@ -43,6 +43,7 @@ static struct shunt_frontier product(const struct grb_product *p)
       .m = lines(&p->mask, false),
       .a = grb_operand_sparse(&p->b, p->settings.transpose_second, false),
       .threads = p->threads,
+      .reads = p->reads,
   };
 }
 
@@ -115,12 +116,14 @@ static struct shunt_outcome choose(struct grb_product *p)
 {
   SHUNT_DECLINE_IF(!grb_operand_read(p->library, &p->mask), SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(p->mask.by_column || p->mask.form == GRB_FULL, SHUNT_R_MASK);
-  const struct shunt_frontier x = product(p);
+  struct shunt_frontier x = product(p);
   SHUNT_DECLINE_IF(is_hopeless(&x) && !grb_engine_forced(), SHUNT_R_SLOWER);
   const struct shunt_frontier_reads reads = shunt_frontier_reads(&x);
+  x.reads = p->reads = reads.grouped;
   const struct grb_frontier_cost cost = grb_frontier_cost(&x, (double)p->a.nnz, reads);
   p->work = (int64_t)reads.single;
   p->gain = grb_gain_frontier(cost.original, cost.host);
+  p->step = cost.original_alone;
   if (grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(cost.original < cost.host, SHUNT_R_SLOWER);

@@ -160,11 +160,23 @@ static double by_host(const struct shunt_frontier *x, double f_entries,
   return all / threads + shared(x, groups, threads);
 }
 
+/* As many threads as GraphBLAS takes, or fewer, where they would wait longer than they work. */
+static double shared_by_original(double one, int threads)
+{
+  const double wait = 15000;
+  double least = one;
+  for (int t = 2; t <= threads; t++)
+    if (one / t + wait * (t - 1) < least) least = one / t + wait * (t - 1);
+  return least;
+}
+
 struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x, double f_entries,
                                            struct shunt_frontier_reads reads)
 {
   const double one = by_original(x, f_entries, reads);
   const int threads = shunt_frontier_threads(x);
-  return (struct grb_frontier_cost){one / (x->threads > 1 ? x->threads : 1),
-                                    by_host(x, f_entries, reads, threads)};
+  const double of_entry = 1.5;
+  return (struct grb_frontier_cost){
+      shared_by_original(one, x->threads),
+      by_host(x, f_entries, reads, threads) + of_entry * shunt_frontier_waits(x), one};
 }

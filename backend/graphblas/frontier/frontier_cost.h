@@ -6,6 +6,7 @@
 
 struct grb_frontier_cost {
   double original, host; /* nanoseconds */
+  double original_alone; /* of one thread */
 };
 struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x, double f_entries,
                                            struct shunt_frontier_reads reads);

@@ -58,6 +58,7 @@ struct shunt_frontier {
   struct shunt_lines f, m;
   struct shunt_sparse a;
   int threads;
+  double reads; /* entries of A that groups meet, which tell how many threads pay; 0: not known */
 };
 
 struct shunt_frontier_work;
@@ -86,8 +87,14 @@ struct shunt_frontier_reads {
 };
 struct shunt_frontier_reads shunt_frontier_reads(const struct shunt_frontier *p);
 
+/* Entries of the node that an entry of A, which is square and by row, leads to: their mean, by a
+   small sample.  */
+double shunt_frontier_reach(const struct shunt_sparse *a);
+
 /* How many will compute it. */
 int shunt_frontier_threads(const struct shunt_frontier *p);
+/* And what they wait for each other, in entries of A that one reads meanwhile. */
+double shunt_frontier_waits(const struct shunt_frontier *p);
 
 /* The slow, obviously right twin: values [rows * n] (sums, parents), exists [rows * n]. */
 shunt_status shunt_frontier_twin(const struct shunt_frontier *p, double *values, bool *exists);

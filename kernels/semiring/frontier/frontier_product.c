@@ -88,13 +88,46 @@ static int64_t groups_of(const struct shunt_frontier *p)
   return (p->rows + width - 1) / width;
 }
 
+/* What they wait for each other, in entries of A that one reads meanwhile: a loop costs as many as
+   it has threads, which may have to be started.  */
+static double waits(int64_t groups, int threads)
+{
+  enum { OF_THREAD = 5000, SHARED_LOOPS = 3 };
+  const int64_t shared = groups % threads;
+  const double loops = 1 + (shared < groups) + SHARED_LOOPS * (double)shared;
+  return loops * OF_THREAD * (threads - 1);
+}
+
+static double time_of(const struct shunt_frontier *p, int64_t groups, int threads)
+{
+  enum { NODE = 3 };
+  const double work = p->reads + NODE * (double)groups * (double)(p->a.rows + p->a.cols);
+  return work / threads + waits(groups, threads);
+}
+
+/* At most `most`. */
+static int threads_that_pay(const struct shunt_frontier *p, int64_t groups, int most)
+{
+  int best = 1;
+  if (p->reads <= 0) return most;
+  for (int threads = 2; threads <= most; threads++)
+    if (time_of(p, groups, threads) < time_of(p, groups, best)) best = threads;
+  return best;
+}
+
 int shunt_frontier_threads(const struct shunt_frontier *p)
 {
   const int64_t groups = groups_of(p);
   const int wanted = shunt_semiring_threads(p->threads, p->a.nnz * groups);
-  const int threads = wanted < SHUNT_GROUP_PARTS ? wanted : SHUNT_GROUP_PARTS;
+  const int most = wanted < SHUNT_GROUP_PARTS ? wanted : SHUNT_GROUP_PARTS;
+  const int threads = threads_that_pay(p, groups, most);
   const int parts = shunt_group_parts(p, threads);
   return groups < threads ? (int)(groups > parts ? groups : parts) : threads;
+}
+
+double shunt_frontier_waits(const struct shunt_frontier *p)
+{
+  return waits(groups_of(p), shunt_frontier_threads(p));
 }
 
 size_t shunt_frontier_value(const struct shunt_frontier *p)

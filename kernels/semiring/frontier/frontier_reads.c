@@ -23,6 +23,20 @@ static double degree(const struct shunt_sparse *a, int64_t v)
   return (double)(shunt_vector_begin(a, v + 1) - shunt_vector_begin(a, v));
 }
 
+double shunt_frontier_reach(const struct shunt_sparse *a)
+{
+  enum { SAMPLE = 32 };
+  double sum = 0;
+  if (a->nnz == 0) return 0;
+  for (int64_t e = 0; e < SAMPLE; e++) {
+    /* At uneven distances, as rows may be of equal length. */
+    const double golden = (double)((uint32_t)e * 2654435769u) * 0x1p-32;
+    const int64_t q = (int64_t)((double)a->nnz / SAMPLE * ((double)e + golden));
+    sum += degree(a, shunt_entry_index(a, q));
+  }
+  return sum / SAMPLE;
+}
+
 static int64_t longest(const struct shunt_sparse *s)
 {
   int64_t most = 0;

@@ -87,6 +87,8 @@ bool shunt_masked_saxpy_terms(const struct shunt_masked_dot *p, struct shunt_mas
 /* Is T likely to be found symmetric without a transpose?  A, B and M are one matrix, and so it is
    in a few of its entries.  */
 bool shunt_masked_seems_symmetric(const struct shunt_masked_dot *p);
+/* Do half of M's entries (i,j) seem to have (j,i), by a sample? */
+bool shunt_masked_seems_mirrored(const struct shunt_sparse *m);
 
 /* The slow, obviously right twin: values [m.nnz] and exists [m.nnz] at the places of M's
    entries. */

@@ -104,6 +104,18 @@ bool shunt_masked_seems_symmetric(const struct shunt_masked_dot *p)
   return one;
 }
 
+bool shunt_masked_seems_mirrored(const struct shunt_sparse *m)
+{
+  enum { LOOKED_AT = 64 };
+  int there = 0;
+  if (m->rows != m->cols || m->by_column || m->nnz == 0) return false;
+  for (int64_t e = 0; e < LOOKED_AT; e++) {
+    const int64_t q = place_of(m->nnz, LOOKED_AT, e);
+    there += has_entry(m, shunt_entry_index(m, q), shunt_vector_id(m, shunt_vector_of(m, q)));
+  }
+  return 2 * there >= LOOKED_AT;
+}
+
 /* Reads an entry of M. */
 static double mean_reads(const struct shunt_masked_dot *p, int64_t sample)
 {

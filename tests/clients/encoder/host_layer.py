@@ -77,7 +77,7 @@ def aligned(bytes_wanted):
 def library_attention(lib, scheme, qkv, pattern, heads, size):
     """Q, K and V stand beside each other in a row of qkv: their strides say so."""
     rows, width = len(qkv), heads * size
-    is_half = scheme not in libshunt.INTEGERS
+    is_half = scheme not in libshunt.INTEGERS or scheme in libshunt.OF_HALF
     kind, letter, bytes_of = (libshunt.F16, "e", 2) if is_half else (libshunt.F32, "f", 4)
     operands = struct.pack(f"{rows * 3 * width}{letter}", *(x for row in qkv for x in row))
     at, memory = aligned(len(operands))

@@ -22,7 +22,7 @@ import libshunt
 
 # Of the attention; what rounding to these bits may leave (tests/bench/integers.md).
 BOUNDS = {"fp16": 2e-3, "fp16 trio": 2e-3, "16b-8b": 0.04, "12b-8b": 0.04, "8b-8b": 0.06,
-          "8b-4b": 0.6}
+          "8b-4b": 0.6, "8b-f16": 0.04, "8b-e4m3": 0.06}
 
 
 class Case:

@@ -3,13 +3,18 @@
   fp16          shunt_attention: one launch where the operands allow it
   fp16 trio     shunt_sddmm, shunt_softmax and shunt_spmm, scores and weights in fp16
   16b-8b ..     shunt_integer_attention: bits of the weights, then of Q, K and V
+  8b-f16        the same with Q and K of 8 bits, weights and V of fp16
+  8b-e4m3       with V of e4m3
 """
 import ctypes as c
 
 F16, F32, I32, I16, U8 = 0, 2, 5, 8, 11
 ON_HOST, ON_DEVICE = 0, 1
+REAL_V, E4M3_V = 16, -8
 # Bits of the weights, of Q and K, of V.
-INTEGERS = {"16b-8b": (16, 8, 8), "12b-8b": (12, 8, 8), "8b-8b": (8, 8, 8), "8b-4b": (8, 4, 4)}
+INTEGERS = {"16b-8b": (16, 8, 8), "12b-8b": (12, 8, 8), "8b-8b": (8, 8, 8), "8b-4b": (8, 4, 4),
+            "8b-f16": (8, 8, REAL_V), "8b-e4m3": (8, 8, E4M3_V)}
+OF_HALF = ["8b-f16"]  # those whose operands have to be fp16
 SCHEMES = ["fp16", "fp16 trio"] + list(INTEGERS)
 
 

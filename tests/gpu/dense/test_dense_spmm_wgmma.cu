@@ -90,7 +90,7 @@ void test_rounds(Table *table)
   for (const shunt_dense_shape &shape : {shunt_dense_shape{128, 1}, shunt_dense_shape{256, 1}}) {
     bool rests = true, repaired = true;
     for (int form = sized(0, shape.columns / 256); form < 3; form += sized(1, 2)) {
-      Case c = {300 + 128 * form, 200, 2 * shape.columns + 40};
+      Case c = {300 + 128 * form, sized(200, 120), 2 * shape.columns + 40};
       c.shape = shape;
       c.b_columns = form == 1;
       c.c_odd = form == 2;
@@ -138,7 +138,7 @@ void test_repeats(Table *table)
   constexpr int calls = sized(20, 2);
   for (const shunt_dense_shape &shape :
        {shunt_dense_shape{64, 2}, shunt_dense_shape{64, 1}, shunt_dense_shape{256, 1}}) {
-    Case c = {64 * sized(32, 4), 400, 2 * shape.columns - 8};
+    Case c = {64 * sized(32, 4), sized(400, 150), 2 * shape.columns - 8};
     c.density = 0.02;
     c.shape = shape;
     Problem x(c, table);
@@ -175,7 +175,7 @@ void test_full_table()
   for (const shunt_dense_shape &shape :
        {shunt_dense_shape{64, 2}, shunt_dense_shape{64, 1}, shunt_dense_shape{128, 1}}) {
     Table one(1);
-    Case c = {300, 400, 136};
+    Case c = {sized(300, 200), sized(400, 150), 136};
     c.shape = shape;
     Problem x(c, &one);
     kept &= x.runs(0) && x.runs(0);
@@ -201,7 +201,7 @@ void test_streams()
   std::vector<cudaStream_t> at(streams);
   for (int k = 0; k < streams; k++) {
     CUDA_OK(cudaStreamCreateWithFlags(&at[(size_t)k], cudaStreamNonBlocking));
-    Case c = {1000, 500, k == 2 ? 200 : 64};
+    Case c = {sized(1000, 260), sized(500, 150), k == 2 ? 200 : 64};
     c.shape = k == 2 ? shunt_dense_shape{256, 1} : shunt_dense_shape{64, 2};
     problems.emplace_back(new Problem(c, &table));
     problems.back()->key = 0x4000 + (uintptr_t)k * 256;
@@ -224,7 +224,7 @@ void test_streams()
 void test_replays()
 {
   Table table(8);
-  Case c = {700, 600, 56};
+  Case c = {sized(700, 200), sized(600, 150), 56};
   c.shape = {64, 2};
   Problem x(c, &table);
   Captured calls([&](cudaStream_t stream) {

@@ -42,7 +42,7 @@ static void test_forms(int cases)
     Operand M(m, n, 12, by.type, of_m, 2000 + i), A(m, k, 9, by.type, of_a, 3000 + i);
     Operand B(n, k, 14, by.type, of_b, 4000 + i);
     const bool same = r.below(4) == 0;
-    Operand square(m, m, 12, by.type, of_m, 5000 + i);
+    Operand square(m, m, r.below(2) ? 12 : 20 * (double)m, by.type, of_m, 5000 + i); // mirrored
     const shunt_masked_dot x = same ? masked_dot(by, square, A, A) : masked_dot(by, M, A, B);
     const grb_masked_sources from = {{&M, 1 + (uint64_t)i, false, false}, {}, {}};
     const Masked t = by_gpu(x, r.below(2) ? from : grb_masked_sources{});

@@ -274,16 +274,17 @@ static void test_fits_together(int64_t budget)
 
 // By column the rows are cut evenly, not knowing where entries are: a part that is too large is
 // halved until it fits.
-static void test_halves(int64_t budget)
+static void test_halves(int64_t budget, bool at_end)
 {
   Case k = larger(0.1, budget);
   k.by_column = true;
+  k.accumulate = at_end; // rows that are done are not to be done again
   Product p(k, 360);
   SparseArrays a;
   const int64_t dense = 3 * budget / 8 / k.cols;
   for (int64_t j = 0; j < k.cols; j++) {
     const int64_t begin = (int64_t)a.indices.size();
-    for (int64_t i = 0; i < dense; i++) a.indices.push_back(i);
+    for (int64_t i = 0; i < dense; i++) a.indices.push_back(at_end ? k.rows - 1 - i : i);
     a.end_vector(j, begin, false);
   }
   a.end();
@@ -295,7 +296,8 @@ static void test_halves(int64_t budget)
   p.name(40);
   for (int n = 1; n <= most_devices(); n++) {
     deal(n, GRB_GPU_ANY_WAY);
-    check(parts_of(p, "entries in the first rows alone") > 4, "halved: %d devices", n);
+    const uint64_t parts = parts_of(p, at_end ? "entries at the end alone" : "at the beginning");
+    check(parts > 4, "halved: %d devices, %d parts", n, (int)parts);
   }
 }
 
@@ -325,7 +327,8 @@ static int run_small()
   test_wise(budget);
   test_beyond(budget);
   test_fits_together(budget);
-  test_halves(budget);
+  test_halves(budget, false);
+  test_halves(budget, true);
   return finish();
 }
 

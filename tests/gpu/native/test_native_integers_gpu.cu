@@ -84,8 +84,9 @@ void test_quantise(shunt_type type, int bits, int per_row, int64_t cols)
 }
 
 // Three matrices in one call have the bits of the twin: where they share a launch, and where one of
-// another type, or one that begins an element further on, keeps them apart.
-void test_quantise_several(shunt_type type, shunt_type third, int64_t further)
+// another type, or one that begins an element further on, keeps them apart.  The third has
+// integers, or numbers of e4m3.
+void test_quantise_several(shunt_type type, shunt_type third, int64_t further, bool is_e4m3)
 {
   static const struct {
     int64_t rows, problems;
@@ -114,7 +115,8 @@ void test_quantise_several(shunt_type type, shunt_type third, int64_t further)
                         from.batch_stride,
                         {into, k.bits, k.rows, 24, 32},
                         (float *)by,
-                        k.per_row};
+                        k.per_row,
+                        i == 2 && is_e4m3};
     }
   }
   const shunt_device d = this_device();
@@ -129,8 +131,8 @@ void test_quantise_several(shunt_type type, shunt_type third, int64_t further)
     good &= q.host == integers && f.host == factors;
     delete x[i], delete to[i], delete scales[i];
   }
-  check(good, "quantise three: types %d and %d, one %lld further on", type, third,
-        (long long)further);
+  check(good, "quantise three: types %d and %d, one %lld further on, e4m3: %d", type, third,
+        (long long)further, is_e4m3);
 }
 
 void test_products(int bits, int height)
@@ -170,9 +172,10 @@ struct Scheme {
   const char *name; // weights of 8 bits are unsigned, but for the one that says so
   bool is_unsigned = true;
 };
-const Scheme kSchemes[] = {{16, 8, 8, "16b-8b", false}, {12, 8, 8, "12b-8b", false},
-                           {8, 8, 8, "8b-8b"},          {8, 8, 8, "8b-8b signed", false},
-                           {8, 8, 4, "8b-8b-4b"},       {8, 4, 4, "8b-4b"}};
+const Scheme kSchemes[] = {
+    {16, 8, 8, "16b-8b", false},      {12, 8, 8, "12b-8b", false},    {8, 8, 8, "8b-8b"},
+    {8, 8, 8, "8b-8b signed", false}, {8, 8, 4, "8b-8b-4b"},          {8, 4, 4, "8b-4b"},
+    {8, 8, SHUNT_REAL_V, "8b-f16"},   {8, 8, SHUNT_E4M3_V, "8b-e4m3"}};
 
 // Do the scales agree: both no number, or equal within what some weights that are 1 off leave?
 bool scales_agree(const Buffer &got, const std::vector<float> &want)
@@ -269,7 +272,7 @@ void test_attention(const Scheme &by, shunt_type type, int64_t n, int64_t d)
       shunt_integer_attention_workspace(m.host, by.qk, by.v, &q.host, &k.host, &v.host, &o.host);
   const size_t fused =
       shunt_integer_attention_workspace(m.device, by.qk, by.v, x[0], x[1], x[2], x[3]);
-  const bool fuses = by.qk == 8 && by.v == 8;
+  const bool fuses = by.qk == 8 && by.v == 8; // of V as it is the host does, too
   check(fuses ? fused < bytes : fused == bytes, "attention, %s: workspace of %zu bytes, not %zu",
         by.name, fused, bytes);
   std::vector<char> here(bytes + 256);
@@ -283,7 +286,8 @@ void test_attention(const Scheme &by, shunt_type type, int64_t n, int64_t d)
                                   on_host, bytes, nullptr) == SHUNT_OK;
   const std::vector<char> want = o.at.host;
   o.at.download();
-  check(o.at.host == three, "attention, %s: the bits of three launches", by.name);
+  check(o.at.host == three, "attention, %s: the bits of three launches, or without kept scores",
+        by.name);
   double worst = 0;
   for (int64_t i = 0; i < 2 * 3 * 40 * d; i++)
     worst = fmax(worst, fabs(load(want.data(), i, type) - load(o.at.host.data(), i, type)));
@@ -442,8 +446,8 @@ void time_attention()
         m->counts.longest = longest;
         const size_t fused = workspace();
         const double one = time_graph(attention);
-        printf("time attention %lld heads %lld sparsity %g %s: %.2f us, workspace %zu; three "
-               "launches %.2f us, workspace %zu\n",
+        printf("time attention %lld heads %lld sparsity %g %s: %.2f us, workspace %zu; without "
+               "room for scores %.2f us, workspace %zu\n",
                (long long)length, (long long)heads, sparsity, by.name, one, fused, three, bytes);
         if (by.v == 8) time_parts(m, q, k, bits);
         shunt_packed_integers_free(m);
@@ -462,9 +466,11 @@ int main(int argc, char **argv)
     for (int height : {0, 2, 4, 8}) test_products(bits, height);
   }
   for (shunt_type type : {SHUNT_F16, SHUNT_BF16, SHUNT_F32}) {
-    test_quantise_several(type, type, 0);
-    test_quantise_several(type, type, 1);
-    test_quantise_several(type, type == SHUNT_F32 ? SHUNT_F16 : SHUNT_F32, 0);
+    for (const bool is_e4m3 : {false, true}) {
+      test_quantise_several(type, type, 0, is_e4m3);
+      test_quantise_several(type, type, 1, is_e4m3);
+      test_quantise_several(type, type == SHUNT_F32 ? SHUNT_F16 : SHUNT_F32, 0, is_e4m3);
+    }
   }
   for (int bits : {16, 12, 8})
     for (int64_t cols : {130, 1400, 3000})
@@ -480,6 +486,9 @@ int main(int argc, char **argv)
     test_attention(kSchemes[4], SHUNT_BF16, n, 24);
     test_attention(kSchemes[5], SHUNT_F32, n, 24);
     test_attention(kSchemes[2], SHUNT_F16, n, 25);
+    test_attention(kSchemes[6], SHUNT_F16, n, 24);
+    test_attention(kSchemes[6], SHUNT_BF16, n, 64);
+    test_attention(kSchemes[7], SHUNT_F32, n, 24);
   }
   test_attention_faults(true), test_attention_faults(false);
   test_pack_faults();

@@ -89,8 +89,8 @@ struct Strides {
                            : (int8_t)values.host[(size_t)entry];
   }
 
-  // Packs on both sides; what is not written stays 0xee.
-  bool pack()
+  // Packs on both sides, or on the device alone; what is not written stays 0xee.
+  bool pack(bool here = true)
   {
     memset(memory.host.data(), 0xee, memory.host.size());
     memory.upload();
@@ -99,7 +99,7 @@ struct Strides {
     const shunt_device d = this_device();
     const bool good = shunt_srbcrs_lay_out(&host, &layout, aligned, &on_host) &&
                       shunt_srbcrs_lay_out(&host, &layout, memory.device, &on_device) &&
-                      shunt_csr_to_srbcrs_host(&host, &layout, &on_host) == SHUNT_OK &&
+                      (!here || shunt_csr_to_srbcrs_host(&host, &layout, &on_host) == SHUNT_OK) &&
                       shunt_csr_to_srbcrs_cuda(&device, &layout, &on_device, &d, 0) == SHUNT_OK;
     CUDA_OK(cudaDeviceSynchronize());
     memory.download();

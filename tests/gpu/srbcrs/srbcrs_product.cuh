@@ -10,13 +10,16 @@ namespace
 using namespace harness;
 
 static const shunt_srbcrs_shape strips_of_srbcrs[] = {{128, 1, 32}, {64, 1, 32}};
+static const shunt_srbcrs_shape whole_of_srbcrs = {SHUNT_SRBCRS_WHOLE_COLUMNS, 1,
+                                                   SHUNT_SRBCRS_STRIP_GROUPS};
 
 struct Options {
   shunt_type out = SHUNT_I32;
   int b_layout = 0, c_layout = 0;
   double alpha = 1, beta = 0;
   Values values = RANDOM_VALUES;
-  int spread = 0; // A's vectors
+  int spread = 0;     // A's vectors
+  bool timed = false; // only: A is packed on the device alone
 };
 
 struct Product {
@@ -53,7 +56,7 @@ struct Product {
     spmm.c = cl.view(c.device, with.out);
     spmm.alpha.host = with.alpha, spmm.beta.host = with.beta;
     spmm.compute = with.out;
-    packed = a.pack() && !a.irregular();
+    packed = a.pack(!o.timed) && !a.irregular();
   }
 
   std::vector<int64_t> sums() const
@@ -128,8 +131,8 @@ struct Product {
     bool good = packed;
     for (const shunt_srbcrs_shape &s : strips_of_srbcrs)
       if (shunt_srbcrs_spmm_strips_fit(&s, &device)) good = good && right(s, want);
-    const shunt_srbcrs_shape whole = {SHUNT_SRBCRS_WHOLE_COLUMNS, 1, SHUNT_SRBCRS_STRIP_GROUPS};
-    if (shunt_srbcrs_spmm_whole_fits(&spmm, &whole, &device)) good = good && right(whole, want);
+    if (shunt_srbcrs_spmm_whole_fits(&spmm, &whole_of_srbcrs, &device))
+      good = good && right(whole_of_srbcrs, want);
     return good;
   }
 };

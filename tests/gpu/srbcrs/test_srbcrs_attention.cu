@@ -1,9 +1,11 @@
 // test_srbcrs_attention.cu: attention of integers in one launch has the very bits of three
 // launches, SDDMM with results of f16, softmax and SpMM: for every V and width of the weights, over
 // ragged sizes, groups without entries, several problems, extreme integers, and scores that are no
-// numbers or beyond f16; and is within a rounding of the weights of its twin.
+// numbers or beyond f16; and is within a rounding of the weights of its twin.  With V of f16 and
+// bf16, and of e4m3: within a rounding of its twin, also where V has Inf, NaN, and numbers whose sums overflow;
+// and the same bits whether scores are kept or computed again.
 //   --time   also times one launch beside three
-#include "kernels/srbcrs/srbcrs_attention.h"
+#include "kernels/srbcrs/attention/srbcrs_attention.h"
 #include "tests/gpu/srbcrs/integer_operands.cuh"
 
 using namespace harness;
@@ -20,6 +22,7 @@ struct Case {
   Values values = RANDOM_VALUES;
   bool special = false; // some rows' scores are no numbers
   int share = 1;        // rows that have equal columns
+  bool timed = false;   // only: packed on the device alone
 };
 
 struct Attention {
@@ -47,7 +50,7 @@ struct Attention {
         o((size_t)(c.batches * p.rows * o_stride) * shunt_type_size(c.type)),
         scores((size_t)(problems * places()) * 2), weights((size_t)(problems * places()) * 2),
         row_scales((size_t)(problems * p.rows) * 4), device(this_device()),
-        packed(m.pack() && !m.irregular())
+        packed(m.pack(!c.timed) && !m.irregular())
   {
     Random r(seed + 4);
     for (Buffer *b : {&q_scales, &k_scales, &v_scales})
@@ -82,7 +85,7 @@ struct Attention {
     on_device.v_scale = (const float *)v_scales.device;
   }
   int64_t places() const { return strides * 32 * c.height; }
-  int64_t longest() const { return m.on_host.counts->longest; }
+  int64_t longest() const { return ((const shunt_srbcrs_counts *)m.memory.host.data())->longest; }
 
   void clear() { memset(o.host.data(), kUntouched, o.host.size()), o.upload(); }
 
@@ -216,19 +219,164 @@ void test_declined()
   check(refused, "other widths, sizes, types, alignments and devices are declined");
 }
 
+// ---- V of real numbers --------------------------------------------------------------------------
+
+// V stands [batch][row][head][d], with rows of some more elements.
+struct RealV {
+  Attention &x;
+  shunt_type type;
+  int64_t stride;
+  Buffer v;
+  double greatest; // of its numbers
+
+  // All bits of e4m3, as the integers of V have them; greatest: of them, scaled.
+  explicit RealV(Attention &of) : x(of), type(SHUNT_U8), stride(0), v(1), greatest(480 * 0.01)
+  {
+    x.on_host.v_e4m3 = x.on_device.v_e4m3 = 1;
+  }
+  RealV(Attention &of, shunt_type t, double most, uint64_t seed)
+      : x(of), type(t), stride(of.c.heads * of.c.d + 8 * (int64_t)(seed % 2)),
+        v((size_t)(of.c.batches * of.p.cols * stride) * 2), greatest(most)
+  {
+    Random r(seed);
+    for (int64_t i = 0; i < of.c.batches * of.p.cols * stride; i++)
+      store(v.host.data(), i, t, most * r.uniform());
+    x.on_host.real_v = {v.host.data(), t, stride, of.c.d, of.p.cols * stride};
+    x.on_host.v_scale = x.on_device.v_scale = nullptr;
+    x.on_device.real_v = x.on_host.real_v;
+    x.on_device.real_v.values = v.device;
+    upload();
+  }
+  void upload() { v.upload(); }
+  void set_row(int64_t row, double value)
+  {
+    for (int64_t i = 0; i < stride; i++) store(v.host.data(), row * stride + i, type, value);
+    upload();
+  }
+
+  bool near(const std::vector<char> &got, const std::vector<char> &want) const
+  {
+    const bool coarse = type == SHUNT_BF16 || x.c.type == SHUNT_BF16;
+    const double most = greatest * (coarse ? 0.008 : 0.001);
+    bool good = true;
+    for (int64_t i = 0; i < (int64_t)(got.size() / shunt_type_size(x.c.type)); i++) {
+      const double a = load(got.data(), i, x.c.type), b = load(want.data(), i, x.c.type);
+      good &= std::isnan(a) == std::isnan(b) && (std::isnan(a) || a == b || fabs(a - b) <= most);
+    }
+    return good;
+  }
+
+  std::vector<char> launched(int64_t longest, bool *good)
+  {
+    x.clear();
+    *good &= shunt_srbcrs_attention_cuda(&x.on_device, &x.m.on_device, longest, &x.device, 0) ==
+             SHUNT_OK;
+    CUDA_OK(cudaDeviceSynchronize());
+    x.o.download();
+    return x.o.host;
+  }
+
+  bool right()
+  {
+    bool good = x.packed;
+    const std::vector<char> kept = launched(x.longest(), &good), again = launched(1 << 20, &good);
+    memset(x.o.host.data(), Attention::kUntouched, x.o.host.size());
+    good &= shunt_srbcrs_attention_host(&x.on_host, &x.m.on_host) == SHUNT_OK;
+    const bool same = kept == again, close = near(kept, x.o.host);
+    if (!good || !same || !close)
+      printf("# V = %d of type %d, %lld x %lld x %lld, O of type %d: same %d, near %d\n",
+             x.c.height, type, (long long)x.p.rows, (long long)x.p.cols, (long long)x.c.d, x.c.type,
+             same, close);
+    return good && same && close;
+  }
+};
+
+void test_real(int height, shunt_type type)
+{
+  static const int64_t sizes[][2] = {{1, 1}, {3, 40}, {19, 33}, {41, 600}};
+  static const shunt_type types[] = {SHUNT_F32, SHUNT_F16, SHUNT_BF16};
+  Random r(300 + (uint64_t)(height * 20 + type));
+  bool good = true;
+  for (auto &size : sizes)
+    for (int64_t d : {8, 24, 64, 72, 128})
+      for (double density : {0.0, 0.1, 0.6}) {
+        if (left_out()) continue;
+        const Pattern p =
+            random_pattern(size[0], size[1], density, r.below(2) ? height : 1, r.next());
+        Case c = {height, 8, true, d, types[r.below(3)]};
+        if (r.below(2)) c.batches = 2, c.heads = 3;
+        c.special = r.below(3) == 0;
+        Attention x(p, c, r.next() % 1000);
+        good &= type == SHUNT_U8 ? RealV(x).right() : RealV(x, type, 1, r.next()).right();
+      }
+  check(good, "V = %d, values of type %d: ragged sizes", height, type);
+}
+
+// What some rows must not see: V's rows at columns that only others of their group have.
+void test_real_values(shunt_type type)
+{
+  const Pattern p = random_pattern(21, 90, 0.3, 1, 31);
+  Attention x(p, {8, 8, true, 64, SHUNT_F32, 1, 2}, 32);
+  RealV v(x, type, 1, 33);
+  v.set_row(7, INFINITY), v.set_row(8, -INFINITY), v.set_row(50, NAN);
+  check(v.right(), "values of type %d: Inf and NaN where only others of a group look", type);
+  bool some = false, all = true;
+  for (int64_t i = 0; i < p.rows * x.o_stride; i += x.o_stride) {
+    const bool number = std::isfinite(load(x.o.host.data(), i, SHUNT_F32));
+    some |= number, all &= number;
+  }
+  check(some && !all, "some rows see them, others do not");
+  Attention y(p, {8, 8, true, 64, SHUNT_F32}, 34);
+  const double most = type == SHUNT_BF16 ? 3e38 : 65504;
+  RealV w(y, type, most, 35);
+  for (int64_t row = 0; row < p.cols; row++) w.set_row(row, most);
+  check(w.right(), "values of type %d: the greatest numbers", type);
+}
+
+void test_real_declined()
+{
+  const Pattern p = random_pattern(16, 64, 0.3, 4, 15);
+  Attention x(p, {4, 8, true, 40, SHUNT_F16}, 16);
+  RealV v(x, SHUNT_F16, 1, 17);
+  const shunt_srbcrs_attention was = x.on_device;
+  bool refused = x.one_launch(0) == SHUNT_OK;
+  const auto refuses = [&](shunt_status s) {
+    const bool good = x.one_launch(0) == s;
+    x.on_device = was;
+    return good;
+  };
+  x.on_device.real_v.type = SHUNT_F32, refused &= refuses(SHUNT_E_UNSUPPORTED);
+  x.on_device.real_v.row_stride += 4, refused &= refuses(SHUNT_E_ARGUMENT);
+  x.on_device.real_v.row_stride = 32, refused &= refuses(SHUNT_E_ARGUMENT);
+  x.on_device.real_v.values = (const char *)was.real_v.values + 8;
+  refused &= refuses(SHUNT_E_ARGUMENT);
+  CUDA_OK(cudaDeviceSynchronize());
+  check(refused, "V of other types and alignments is declined");
+}
+
+// ---- times --------------------------------------------------------------------------------------
+
 void time_attention()
 {
   for (int64_t length : {4096, 8192})
     for (double sparsity : {0.8, 0.9, 0.95, 0.98})
       for (int bits : {8, 16}) {
         const Pattern p = random_pattern(length, length, 1 - sparsity, 8, 17);
-        const Case c = {8, bits, bits == 8, 64, SHUNT_F16, 1, 4, RANDOM_VALUES, false, 8};
+        const Case c = {8, bits, bits == 8, 64, SHUNT_F16, 1, 4, RANDOM_VALUES, false, 8, true};
         Attention x(p, c, 18);
         const double one = time_graph([&](cudaStream_t s) { x.one_launch(s); });
         const double three = time_graph([&](cudaStream_t s) { x.three_launches(s, 6, {64, 1}); });
         printf("time attention %lld, 4 heads, sparsity %g, weights of %d bits, at most %lld "
                "strides: one launch %.2f us, three %.2f us\n",
                (long long)length, sparsity, bits, (long long)x.longest(), one, three);
+        if (bits > 8) continue;
+        const auto one_launch = [&](cudaStream_t s) { x.one_launch(s); };
+        RealV bytes(x);
+        const double of_e4m3 = time_graph(one_launch);
+        RealV halves(x, SHUNT_F16, 1, 19);
+        printf(
+            "time attention %lld, 4 heads, sparsity %g: values of e4m3 %.2f us, of f16 %.2f us\n",
+            (long long)length, sparsity, of_e4m3, time_graph(one_launch));
       }
 }
 
@@ -236,6 +384,7 @@ void time_attention()
 
 int main(int argc, char **argv)
 {
+  setvbuf(stdout, nullptr, _IOLBF, 0);
   for (int height : {2, 4, 8})
     for (int bits : {16, 12, 8}) {
       test_sizes(height, bits);
@@ -243,6 +392,11 @@ int main(int argc, char **argv)
     }
   test_uneven();
   test_declined();
+  for (int height : {2, 4, 8})
+    for (const shunt_type type : {SHUNT_F16, SHUNT_BF16, SHUNT_U8 /* e4m3 */})
+      test_real(height, type);
+  test_real_values(SHUNT_F16), test_real_values(SHUNT_BF16);
+  test_real_declined();
   if (argc > 1 && !strcmp(argv[1], "--time")) time_attention();
   return finish();
 }

@@ -3,6 +3,7 @@
 // change of each of A's arrays, a flag and a full table each lead to the exact product; in replayed
 // graphs, too.
 //   --time   also times layers of 4096 x 4096: alone, proved inside, and with the proof behind
+//   --strips such times of strips, only
 #include "tests/gpu/guard/spmm_proof.cuh"
 #include "tests/gpu/srbcrs/srbcrs_product.cuh"
 
@@ -168,7 +169,8 @@ void test_strips()
       good &= Proved(q, shape).any_wait();
       Proved(q, shape, 1).full_table(&keeps, &turned_away);
       q.device.multiprocessors = 5;
-      good &= shunt_srbcrs_spmm_proved_rounds(&q.spmm, 4, &shape, &q.device) == 0;
+      good &= shunt_srbcrs_spmm_proved_rounds(&q.spmm, 4, &shape, &q.device) == 0 &&
+              shunt_srbcrs_spmm_proved_rounds(&q.spmm, 4, &whole_of_srbcrs, &q.device) == 0;
     }
   check(good, "strips: A B, repaired or not, in one round or not at all");
   check(keeps && turned_away, "strips: with and without room in the table");
@@ -206,28 +208,39 @@ void test_declined()
 
 // ---- times --------------------------------------------------------------------------------------
 
-void time_product(Proved &x, int64_t n, double sparsity)
+struct Times {
+  double alone, behind;
+};
+
+// Of the product in this shape, and with the proof behind it.
+Times time_apart(Proved &x, const shunt_srbcrs_shape &shape)
 {
   Product &q = x.q;
-  const shunt_srbcrs_shape alone = shunt_srbcrs_spmm_shape(&q.spmm, q.a.layout.height, &q.device);
+  const shunt_dense none = {}; // integers have no NaN to look for
   shunt_guard r = x.repair();
-  r.product = &q.spmm.c, r.start = SHUNT_GUARD_EARLY;
+  r.product = &none, r.start = SHUNT_GUARD_EARLY;
   auto multiply = [&](cudaStream_t stream) {
-    shunt_srbcrs_spmm_shaped_cuda(&q.spmm, &q.a.on_device, &alone, &q.device, q.workspace.device,
+    shunt_srbcrs_spmm_shaped_cuda(&q.spmm, &q.a.on_device, &shape, &q.device, q.workspace.device,
                                   q.workspace.host.size(), stream);
   };
-  const double kernel = time_graph(multiply);
-  const double behind = time_graph([&](cudaStream_t stream) {
-    multiply(stream);
-    shunt_guard_repair_cuda(&x.s, &r, &q.device, stream);
-  });
-  for (const shunt_srbcrs_shape &shape : shapes) {
-    x.shape = shape;
-    printf("time 4096 x 4096 V %d sparsity %g N %lld columns %d split %d: inside %.2f us, behind "
-           "%.2f, alone %.2f\n",
-           q.a.layout.height, sparsity, (long long)n, shape.columns, shape.split,
-           time_graph([&](cudaStream_t stream) { x.launch(stream); }), behind, kernel);
-  }
+  const double alone = time_graph(multiply);
+  return {alone, time_graph([&](cudaStream_t stream) {
+            multiply(stream);
+            shunt_guard_repair_cuda(&x.s, &r, &q.device, stream);
+          })};
+}
+
+void time_inside(Proved &x, const Times &apart, double sparsity, const shunt_srbcrs_shape &shape)
+{
+  const Product &q = x.q;
+  x.shape = shape;
+  printf("time %lld x %lld V %d sparsity %g N %lld columns %d split %d groups %d: inside %.2f us, "
+         "behind %.2f, alone %.2f\n",
+         (long long)q.pattern.rows, (long long)q.pattern.cols, q.a.layout.height, sparsity,
+         (long long)q.cl.cols, shape.columns, shape.split, shape.groups,
+         time_graph([&](cudaStream_t stream) { x.launch(stream); }), apart.behind, apart.alone);
+  x.words.download();
+  check(((const uint32_t *)x.words.host.data())[VERDICT] == 0, "all that was timed stood");
 }
 
 void time_layers()
@@ -237,18 +250,45 @@ void time_layers()
       for (int64_t n : {32, 64, 128, 256, 512, 1024}) {
         const Pattern p = random_pattern(4096, 4096, 1 - sparsity, height, 17);
         Options o;
-        o.b_layout = 1, o.c_layout = 1;
+        o.b_layout = 1, o.c_layout = 1, o.timed = true;
         Product q(p, height, height, n, o, 18);
         Proved x(q, shapes[0]);
         x.reset(0);
-        time_product(x, n, sparsity);
+        const Times apart = time_apart(x, shunt_srbcrs_spmm_shape(&q.spmm, height, &q.device));
+        for (const shunt_srbcrs_shape &shape : shapes) time_inside(x, apart, sparsity, shape);
       }
+}
+
+// Those of one round, beside gathers.
+void time_strips()
+{
+  for (int64_t side : {4096, 8192})
+    for (double sparsity : {0.8, 0.9}) {
+      const Pattern p = random_pattern(side, side, 1 - sparsity, 8, 17);
+      for (int64_t n : {256, 512, 1024}) {
+        Options o;
+        o.b_layout = 1, o.c_layout = 1, o.spread = 1, o.timed = true;
+        Product q(p, 8, 8, n, o, 18);
+        Proved x(q, shapes[0]);
+        x.reset(0);
+        time_inside(x, time_apart(x, {64, 1, 0}), sparsity, {64, 1, 0});
+        for (const shunt_srbcrs_shape &shape : strips_of_srbcrs) {
+          if (shunt_srbcrs_spmm_proved_rounds(&q.spmm, 8, &shape, &q.device) == 0) continue;
+          time_inside(x, time_apart(x, shape), sparsity, shape);
+        }
+      }
+    }
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
+  setvbuf(stdout, nullptr, _IOLBF, 0);
+  if (argc > 1 && !strcmp(argv[1], "--strips")) {
+    time_strips();
+    return finish();
+  }
   for (int height : {2, 4, 8})
     for (const shunt_srbcrs_shape &shape : shapes)
       test_shape(height, shape, 100 * (uint64_t)height + (uint64_t)(shape.columns + shape.split));

@@ -74,8 +74,8 @@ if python3 --version >/dev/null 2>&1; then
   PYTHONDONTWRITEBYTECODE=1 python3 "$srcdir/tests/clients/encoder/integer_encoder.py" "$so" \
     --host >out 2>&1
   ok $? "an encoder layer in each scheme of attention, by ctypes"
-  [ "$(grep -cE '	(fp16|fp16 trio|16b-8b|12b-8b|8b-8b|8b-4b)	' out)" = 6 ]
-  ok $? "... which are six"
+  [ "$(grep -cE '	(fp16|fp16 trio|16b-8b|12b-8b|8b-8b|8b-4b|8b-f16|8b-e4m3)	' out)" = 8 ]
+  ok $? "... which are eight"
 else
   skip "no python3"
 fi

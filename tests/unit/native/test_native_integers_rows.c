@@ -213,6 +213,7 @@ static double error_of_integers(const struct operands *k, shunt_type weights, in
   struct shunt_tensor t[4];
   struct packed m = pack_bits(&k->pattern, weights, bits);
   describe(k, SHUNT_F32, t);
+  if (bits_v == SHUNT_REAL_V) t[2].type = SHUNT_F16, t[2].values = k->half[2];
   const size_t bytes =
       shunt_integer_attention_workspace(m.p, bits_qk, bits_v, &t[0], &t[1], &t[2], &t[3]);
   void *room = aligned_alloc(256, bytes);
@@ -230,6 +231,10 @@ static void test_attention(int64_t entries, double spread)
   const double of8 = error_of_integers(&k, SHUNT_U8, 8, 8, 8);
   const double of7 = error_of_integers(&k, SHUNT_I8, 8, 8, 8);
   const double of12 = error_of_integers(&k, SHUNT_I16, 12, 8, 8);
+  const double real = error_of_integers(&k, SHUNT_U8, 8, 8, SHUNT_REAL_V);
+  check(real < 0.03 && real < of16, "8b-f16 %.1e, less than 16b-8b", real);
+  const double e4m3 = error_of_integers(&k, SHUNT_U8, 8, 8, SHUNT_E4M3_V);
+  check(e4m3 > real && e4m3 < 0.05, "8b-e4m3 %.1e", e4m3);
   check(f16 < 1e-3 && of16 < 0.035 && of12 < 0.035 && of8 < 0.04 && of7 < 0.06,
         "%d entries a row, scores of deviation %g: error f16 %.1e, 16b-8b %.1e, 12b-8b %.1e, "
         "8b-8b %.1e, signed %.1e",
@@ -243,13 +248,15 @@ static void test_attention(int64_t entries, double spread)
 /* Bits that there are no products of. */
 static void test_refused(void)
 {
-  static const int pairs[][2] = {{16, 8}, {8, 16}, {3, 8}, {8, 0}};
+  static const int pairs[][2] = {
+      {16, 8}, {8, SHUNT_REAL_V} /* of f32 */, {4, SHUNT_REAL_V}, {4, SHUNT_E4M3_V}, {3, 8},
+      {8, 0}};
   struct operands k = operands_of(32, 1);
   struct packed m = pack(&k.pattern, SHUNT_I16);
   struct shunt_tensor t[4];
   int good = 1;
   describe(&k, SHUNT_F32, t);
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 6; i++) {
     const int *by = pairs[i];
     good &= shunt_integer_attention_workspace(m.p, by[0], by[1], &t[0], &t[1], &t[2], &t[3]) == 0;
     good &= shunt_integer_attention(m.p, by[0], by[1], 1, &t[0], &t[1], &t[2], &t[3], m.weights,

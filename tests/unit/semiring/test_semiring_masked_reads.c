@@ -61,6 +61,8 @@ static void test_terms(void)
   struct shunt_sparse diagonal = band(64, 0, 1);
   const struct shunt_masked_dot symmetric = product(diagonal);
   check(shunt_masked_seems_symmetric(&symmetric), "a diagonal is");
+  check(shunt_masked_seems_mirrored(&diagonal), "and mirrored");
+  check(!shunt_masked_seems_mirrored(&even), "half a band is not mirrored");
   free_sparse(&diagonal);
   p.m = band(25000, 0, 0);
   check(shunt_masked_saxpy_terms(&p, &n) && n.offered == 0, "no terms under an empty mask");

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "conv/srbcrs/srbcrs_conv.h"
-#include "kernels/srbcrs/srbcrs_attention.h"
+#include "kernels/srbcrs/attention/srbcrs_attention.h"
 
 #define RANDOM_SEED 83
 #include "tests/unit/check.h"

@@ -69,7 +69,7 @@ struct question {
 static int64_t all_bytes(const struct shunt_masked_dot *x, const struct grb_gpu_operands *o,
                          bool counted)
 {
-  const bool turned = counted && o->of[GRB_GPU_B].like != GRB_GPU_A;
+  const bool turned = counted && !o->halved;
   const int64_t size = (int64_t)shunt_type_size(x->semiring.type);
   int64_t bytes = (4 + 8 + 16) * x->m.rows + (12 + 2 * (size > 4 ? size : 4)) * x->m.nnz;
   if (turned) bytes += 8 * x->m.nnz + 12 * x->b.rows;
@@ -88,9 +88,7 @@ static bool worth(struct grb_gpu_placement *l, struct grb_gpu_devices *d, bool s
   if (!whole && grb_gpu_parts_least(q->x, q->operands, counted) > limit) return false;
   /* Parts do not know of symmetry: S S' under S takes them twice as long, and where terms are
      summed the longer rows are read, too (graphs_gpu.md).  */
-  const struct grb_gpu_operand *of = q->operands->of;
-  const bool one = of[GRB_GPU_B].like == GRB_GPU_A && of[GRB_GPU_M].like == GRB_GPU_A;
-  const double reads = one && !whole ? (counted ? 2 : 5) * q->reads : q->reads;
+  const double reads = q->operands->halved && !whole ? (counted ? 2 : 5) * q->reads : q->reads;
   double upload = 0;
   if (!started) l->rates = grb_gpu_usual_rates();
   for (int i = 0; i < GRB_GPU_OPERANDS; i++)
@@ -136,7 +134,7 @@ static struct shunt_masked_device dot(const struct product *p)
       .m = grb_gpu_operand_rows(o, GRB_GPU_M),
       .a = grb_gpu_operand_rows(o, GRB_GPU_A),
       .b = grb_gpu_operand_rows(o, GRB_GPU_B),
-      .one_matrix = o->of[GRB_GPU_B].like == GRB_GPU_A,
+      .one_matrix = o->halved,
       .counts = (uint32_t *)(void *)p->scratch,
       .values = p->work->counted ? NULL : p->scratch + p->at.sums,
   };

@@ -54,6 +54,7 @@ struct grb_gpu_operands grb_gpu_operands_make(const struct shunt_masked_dot *x,
       if (o.of[other].like == other && brings(&o.of[other], mine)) mine->like = other;
     if (mine->like == i) make_key(mine, o.type, id[i]);
   }
+  o.halved = o.of[GRB_GPU_B].like == GRB_GPU_A && shunt_masked_seems_mirrored(&x->m);
   return o;
 }
 

@@ -29,6 +29,7 @@ struct grb_gpu_operands {
   struct grb_gpu_operand of[GRB_GPU_OPERANDS];
   shunt_type type;
   int threads;
+  bool halved; /* A and B are one matrix, and pairs of T may be left to their mirror image */
   uint64_t bytes_up, sent;
 };
 

@@ -2,8 +2,9 @@
    by row, each score computed again whenever it is wanted. */
 #include <math.h>
 
+#include "kernels/srbcrs/attention/host_srbcrs_e4m3.h"
+#include "kernels/srbcrs/attention/srbcrs_attention.h"
 #include "kernels/srbcrs/host_srbcrs_integers.h"
-#include "kernels/srbcrs/srbcrs_attention.h"
 
 /* A row of one problem. */
 struct row {
@@ -33,8 +34,8 @@ static double score(const struct row *k, int64_t s)
   return shunt_load(&rounded, 0, SHUNT_F16);
 }
 
-/* What exp(score - *most) is multiplied by; *scale: of the integers. */
-static double factor_of(const struct row *k, double *most, float *scale)
+/* Of exp(score - *most): 0 of a row without entries, NaN where they are no numbers. */
+static double sum_of(const struct row *k, double *most)
 {
   double sum = 0;
   int good = 1, any = 0;
@@ -44,8 +45,15 @@ static double factor_of(const struct row *k, double *most, float *scale)
   good &= isfinite(*most);
   for (int64_t s = k->first; good && s < k->end; s++)
     if (is_entry(k, s)) sum += exp(score(k, s) - *most);
-  *scale = any ? NAN : 0;
-  if (!good) return 0;
+  return good || !any ? sum : NAN;
+}
+
+/* What exp(score - *most) is multiplied by; *scale: of the integers. */
+static double factor_of(const struct row *k, double *most, float *scale)
+{
+  const double sum = sum_of(k, most);
+  *scale = (float)sum;
+  if (!(sum > 0)) return 0;
   const double largest = (double)shunt_srbcrs_largest(k->m), room = ldexp(1, 31 - 8);
   const double factor = fmin(largest, fmax(1, floor(room / sum)));
   *scale = (float)(1 / (factor * sum));
@@ -69,23 +77,63 @@ static void one_row(const struct row *k, const struct shunt_scaling *to, int64_t
   for (int64_t c = 0; c < k->p->q.cols; c++) shunt_put_scaled(&by, k->p->o, at + c, sums[c], 0, c);
 }
 
+static double rounded_to(shunt_type type, double x)
+{
+  double place; /* has room for any type */
+  shunt_store(&place, 0, type, x);
+  return shunt_load(&place, 0, type);
+}
+
+/* Of V, the problem's first element of which is number `from` of real_v. */
+static double real_value(const struct row *k, int64_t from, int64_t j, int64_t c)
+{
+  const struct shunt_srbcrs_real_v *v = &k->p->real_v;
+  if (v->values) return shunt_load(v->values, from + j * v->row_stride + c, v->type);
+  const double scale = (double)k->p->v_scale[0];
+  return scale * shunt_e4m3_value((uint8_t)shunt_integer_at(&k->p->v, j, c));
+}
+
+/* With weights that are not integers. */
+static void one_real_row(const struct row *k, int64_t from, int64_t at)
+{
+  const shunt_type type = k->p->real_v.values ? k->p->real_v.type : SHUNT_F16;
+  double sums[SHUNT_SRBCRS_ATTENTION_WIDEST] = {0}, most;
+  const double sum = sum_of(k, &most);
+  for (int64_t s = k->first; sum > 0 && s < k->end; s++) {
+    if (!is_entry(k, s)) continue;
+    const double weight = rounded_to(type, exp(score(k, s) - most));
+    for (int64_t c = 0; c < k->p->q.cols; c++)
+      sums[c] += weight * real_value(k, from, k->m->columns[s], c);
+  }
+  for (int64_t c = 0; c < k->p->q.cols; c++)
+    shunt_store(k->p->o, at + c, k->p->type, sum == 0 ? 0 : sums[c] / sum);
+}
+
 static void one_problem(const struct shunt_srbcrs_attention *p, const struct shunt_srbcrs *m,
                         int64_t z)
 {
   const int64_t n = p->first + z;
-  const struct shunt_scaling to = {.type = p->type, .scale = 1, .tensor_scale = p->v_scale + z};
+  const struct shunt_scaling to = {
+      .type = p->type, .scale = 1, .tensor_scale = p->v_scale ? p->v_scale + z : NULL};
   struct shunt_srbcrs_attention one = *p;
-  int64_t first = 0;
+  int64_t first = 0, first_v = 0;
   one.q = shunt_integers_of(&p->q, z);
   one.k = shunt_integers_of(&p->k, z);
-  one.v = shunt_integers_of(&p->v, z);
+  if (!p->real_v.values) one.v = shunt_integers_of(&p->v, z);
+  if (p->v_scale) one.v_scale += z;
   one.q_scales += z * m->rows;
   one.k_scales += z * m->cols;
-  if (p->problems > 1) first = n / p->heads * p->batch_stride + n % p->heads * p->head_stride;
+  if (p->problems > 1) {
+    first = n / p->heads * p->batch_stride + n % p->heads * p->head_stride;
+    first_v = n / p->heads * p->real_v.batch_stride + n % p->heads * p->real_v.head_stride;
+  }
   for (int64_t i = 0; i < m->rows; i++) {
     const int64_t g = i / m->height;
     const struct row k = {&one, m, i, m->begin[g], m->end[g], (int)(i % m->height)};
-    one_row(&k, &to, first + i * p->row_stride);
+    if (p->real_v.values || p->v_e4m3)
+      one_real_row(&k, first_v, first + i * p->row_stride);
+    else
+      one_row(&k, &to, first + i * p->row_stride);
   }
 }
 

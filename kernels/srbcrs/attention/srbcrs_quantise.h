@@ -8,7 +8,8 @@
                                 bounded by -L and L; 0 for a NaN, and where scale is 0
 
    m the largest finite |x| of the matrix, or of row i; so that x is scale q, but for what lies
-   beyond the bounds.  In f32, with divisions as IEEE has them.  */
+   beyond the bounds.  In f32, with divisions as IEEE has them.  Or with L = 448 and q a number of
+   e4m3 (srbcrs_e4m3.cuh), rounded and bounded alike.  */
 #ifndef SHUNT_SRBCRS_QUANTISE_H
 #define SHUNT_SRBCRS_QUANTISE_H
 
@@ -29,6 +30,7 @@ struct shunt_quantise {
   struct shunt_integers to; /* its values are written */
   float *scales;
   int per_row;
+  int is_e4m3; /* `to` has 8 bits, and they are those of e4m3 */
 };
 shunt_status shunt_quantise_cuda(const struct shunt_quantise *p, const struct shunt_device *d,
                                  shunt_stream stream);
@@ -100,6 +102,7 @@ static inline shunt_status shunt_quantise_check(const struct shunt_quantise *p)
   if (p->from.rows < 1 || p->from.col_stride != 1 || p->from.row_stride < p->from.cols)
     return SHUNT_E_ARGUMENT;
   if (!p->from.values || !p->scales) return SHUNT_E_ARGUMENT;
+  if (p->is_e4m3 && p->to.bits != 8) return SHUNT_E_ARGUMENT;
   return shunt_integers_fit(&p->to, p->from.rows, p->from.cols) ? SHUNT_OK : SHUNT_E_ARGUMENT;
 }
 

@@ -16,7 +16,7 @@
 // Bound: the scores, 4 or 2 bytes a slot, read, and an exponential for each.
 #include "kernels/common/early_launch.cuh"
 #include "kernels/common/number.cuh"
-#include "kernels/srbcrs/srbcrs_quantise.h"
+#include "kernels/srbcrs/attention/srbcrs_quantise.h"
 
 namespace shunt
 {

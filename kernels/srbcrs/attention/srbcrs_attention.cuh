@@ -38,7 +38,7 @@
 #pragma once
 #include "kernels/ptx/exp2.cuh"
 #include "kernels/ptx/movmatrix.cuh"
-#include "kernels/srbcrs/srbcrs_attention.h"
+#include "kernels/srbcrs/attention/srbcrs_attention.h"
 #include "kernels/srbcrs/srbcrs_integer_spmm.cuh"
 #include "kernels/srbcrs/srbcrs_sddmm.cuh"
 

@@ -2,7 +2,8 @@
 #include <math.h>
 
 #include "kernels/common/host_element.h"
-#include "kernels/srbcrs/srbcrs_quantise.h"
+#include "kernels/srbcrs/attention/host_srbcrs_e4m3.h"
+#include "kernels/srbcrs/attention/srbcrs_quantise.h"
 
 static float element(const struct shunt_dense *m, int64_t i, int64_t j)
 {
@@ -28,7 +29,8 @@ static void put_row(const struct shunt_quantise *p, int64_t i, float scale, floa
 {
   char *row = (char *)p->to.values + i * p->to.row_bytes;
   for (int64_t j = 0; j < p->from.cols; j++) {
-    const int q = integer_of(element(&p->from, i, j), scale, most);
+    const float x = element(&p->from, i, j);
+    const int q = p->is_e4m3 ? shunt_e4m3_of(x, scale) : integer_of(x, scale, most);
     if (p->to.bits == 16)
       ((int16_t *)(void *)row)[j] = (int16_t)q;
     else if (p->to.bits == 8)
@@ -42,7 +44,7 @@ static void put_row(const struct shunt_quantise *p, int64_t i, float scale, floa
 
 static void one_problem(const struct shunt_quantise *p)
 {
-  const float most = (float)((1 << (p->to.bits - 1)) - 1);
+  const float most = p->is_e4m3 ? 448 : (float)((1 << (p->to.bits - 1)) - 1);
   const float of_all = p->per_row ? 0 : largest(&p->from, 0, p->from.rows) / most;
   if (!p->per_row) p->scales[0] = of_all;
   for (int64_t i = 0; i < p->from.rows; i++) {

@@ -10,24 +10,42 @@
      q(i, j), row_scales[i] of S as in srbcrs_quantise.h, with a greatest weight of `largest`
      O(i, k) = (float)(sum over j of q(i, j) V(j, k)) * (v_scale[0] row_scales[i]), rounded once
 
+   Or with V as real numbers, whose products are f16's or bf16's, added in f32:
+
+     e(i, j) = exp(S(i, j) - m(i)),   w(i, j) = e(i, j) rounded to V's type, of e4m3 to f16
+     O(i, k) = (sum over j of w(i, j) V(j, k)) / (sum over j of e(i, j)), rounded once
+
+   NaN where S has a NaN or +Inf in row i, or -Inf alone; 0 in a row without entries.
+
    The rules of kernels/common/device.h hold.  */
 #ifndef SHUNT_SRBCRS_ATTENTION_H
 #define SHUNT_SRBCRS_ATTENTION_H
 
-#include "kernels/srbcrs/srbcrs_quantise.h"
+#include "kernels/srbcrs/attention/srbcrs_quantise.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* V in place, f16 or bf16: that of head 0 of batch 0, and the first problem is number `first`; of
+   one problem it is its own.  d is a multiple of 8, and rows begin at multiples of 16 bytes.  */
+struct shunt_srbcrs_real_v {
+  const void *values;
+  shunt_type type;
+  int64_t row_stride, head_stride, batch_stride; /* elements */
+};
+
 /* q: rows x d, k and v: cols x d, of 8 bits, -127 .. 127, with a scale for each row of q and of k
    and one for v.  Of several problems what the others have stands behind what the first one has, as
    in struct shunt_srbcrs_problems; that of o as in struct shunt_srbcrs_integer_spmm: o is that of
    head 0 of batch 0, and the first problem is number `first`; of one problem it is its own.  o:
-   f16, bf16 or f32.  */
+   f16, bf16 or f32.  real_v: without values v and v_scale are V, else they are not read; v_e4m3: v
+   has numbers of e4m3, real ones.  */
 struct shunt_srbcrs_attention {
   struct shunt_integers q, k, v;
   const float *q_scales, *k_scales, *v_scale;
+  struct shunt_srbcrs_real_v real_v;
+  int v_e4m3;
   float scale;
   shunt_type type; /* of o */
   void *o;
@@ -49,13 +67,20 @@ static inline int64_t shunt_srbcrs_attention_shared(int64_t longest)
 
 /* m: a pattern of 16, 12 or 8 bits, which are those of the weights; its values are not touched.
    longest: no group has more strides.  Needs compute capability 8.0, and the shared memory above in
-   a block.  SHUNT_E_UNSUPPORTED, SHUNT_E_ARGUMENT: nothing was enqueued.  */
+   a block; with real_v scores that have no room there are computed twice.  SHUNT_E_UNSUPPORTED,
+   SHUNT_E_ARGUMENT: nothing was enqueued.  */
 shunt_status shunt_srbcrs_attention_cuda(const struct shunt_srbcrs_attention *p,
                                          const struct shunt_srbcrs *m, int64_t longest,
                                          const struct shunt_device *d, shunt_stream stream);
-/* The twin, with the bits of the three twins. */
+/* The twin, with the bits of the three twins; with real_v in double. */
 shunt_status shunt_srbcrs_attention_host(const struct shunt_srbcrs_attention *p,
                                          const struct shunt_srbcrs *m);
+
+static inline int shunt_srbcrs_real_v_fits(const struct shunt_srbcrs_real_v *v, int64_t d)
+{
+  const uint64_t all = (uint64_t)(v->row_stride | v->head_stride | v->batch_stride | d);
+  return v->row_stride >= d && all % 8 == 0 && (uintptr_t)v->values % 16 == 0;
+}
 
 /* Are these operands of it? */
 static inline shunt_status shunt_srbcrs_attention_check(const struct shunt_srbcrs_attention *p,
@@ -63,15 +88,19 @@ static inline shunt_status shunt_srbcrs_attention_check(const struct shunt_srbcr
 {
   const size_t size = shunt_type_size(p->type);
   if (m->bits != 16 && m->bits != 12 && m->bits != 8) return SHUNT_E_UNSUPPORTED;
-  if (p->q.bits != 8 || p->k.bits != 8 || p->v.bits != 8) return SHUNT_E_UNSUPPORTED;
+  const int real = p->real_v.values != NULL;
+  if (p->q.bits != 8 || p->k.bits != 8 || (!real && p->v.bits != 8)) return SHUNT_E_UNSUPPORTED;
+  if (real && p->real_v.type != SHUNT_F16 && p->real_v.type != SHUNT_BF16)
+    return SHUNT_E_UNSUPPORTED;
   if (p->q.cols > SHUNT_SRBCRS_ATTENTION_WIDEST) return SHUNT_E_UNSUPPORTED;
   if (p->type != SHUNT_F16 && p->type != SHUNT_BF16 && p->type != SHUNT_F32)
     return SHUNT_E_UNSUPPORTED;
   if (!shunt_integers_fit(&p->q, m->rows, p->q.cols) ||
       !shunt_integers_fit(&p->k, m->cols, p->q.cols) ||
-      !shunt_integers_fit(&p->v, m->cols, p->q.cols))
+      (real ? !shunt_srbcrs_real_v_fits(&p->real_v, p->q.cols)
+            : !shunt_integers_fit(&p->v, m->cols, p->q.cols)))
     return SHUNT_E_ARGUMENT;
-  if (!p->q_scales || !p->k_scales || !p->v_scale) return SHUNT_E_ARGUMENT;
+  if (!p->q_scales || !p->k_scales || (!real && !p->v_scale)) return SHUNT_E_ARGUMENT;
   if (!p->o || (uintptr_t)p->o % size || p->row_stride < p->q.cols) return SHUNT_E_ARGUMENT;
   if (p->problems < 1 || p->problems > 65535 || p->first < 0 || p->heads < 1)
     return SHUNT_E_ARGUMENT;

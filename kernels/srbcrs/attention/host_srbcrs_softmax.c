@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "kernels/common/host_element.h"
-#include "kernels/srbcrs/srbcrs_quantise.h"
+#include "kernels/srbcrs/attention/srbcrs_quantise.h"
 
 struct row {
   const struct shunt_srbcrs *v;

@@ -15,7 +15,8 @@
 // Bound: x read once, and a second time, out of L2 where it fits, per tensor and of long rows.
 #include "kernels/common/early_launch.cuh"
 #include "kernels/common/number.cuh"
-#include "kernels/srbcrs/srbcrs_quantise.h"
+#include "kernels/srbcrs/attention/srbcrs_e4m3.cuh"
+#include "kernels/srbcrs/attention/srbcrs_quantise.h"
 
 namespace shunt
 {
@@ -35,6 +36,7 @@ struct job {
   int64_t rows, cols, row_stride, row_bytes; // from's stride in elements, to's in bytes
   int64_t problems, heads, head_stride, batch_stride;
   int per_row, bits;
+  bool is_e4m3;   // in place of 8-bit integers
   int log2_lanes; // of short rows: 2^this lanes have one; -1: rows are not such ones
 
   // The block's problem.
@@ -63,8 +65,15 @@ __device__ __forceinline__ float magnitude(float x)
   return a <= 3.402823466e38f ? a : 0.0f;
 }
 
-template <int Bits> __device__ __forceinline__ int integer_of(float x, float scale)
+// What the largest |x| becomes.
+template <int Bits> __device__ __forceinline__ float most_of(const job &k)
 {
+  return Bits == 8 && k.is_e4m3 ? kMostE4m3 : kMost<Bits>;
+}
+
+template <int Bits> __device__ __forceinline__ int integer_of(const job &k, float x, float scale)
+{
+  if (Bits == 8 && k.is_e4m3) return e4m3_of(x, scale);
   const float q = rintf(__fdiv_rn(x, scale));
   if (!(scale > 0) || q != q) return 0;
   return static_cast<int>(fminf(fmaxf(q, -kMost<Bits>), kMost<Bits>));
@@ -94,13 +103,13 @@ __device__ __forceinline__ void put(const job &k, const piece &x, float scale)
   uint8_t *to = k.row_to(x.row);
   constexpr int kStep = Bits == 4 ? 2 : 1; // elements of a lane
   for (int64_t j = x.first + kStep * (threadIdx.x % 32); j < x.end; j += kStep * 32) {
-    const int q = integer_of<Bits>(widen<float>(from[j]), scale);
+    const int q = integer_of<Bits>(k, widen<float>(from[j]), scale);
     if constexpr (Bits == 16) {
       reinterpret_cast<int16_t *>(to)[j] = static_cast<int16_t>(q);
     } else if constexpr (Bits == 8) {
       to[j] = static_cast<uint8_t>(q);
     } else {
-      const int high = j + 1 < x.end ? integer_of<4>(widen<float>(from[j + 1]), scale) : 0;
+      const int high = j + 1 < x.end ? integer_of<4>(k, widen<float>(from[j + 1]), scale) : 0;
       to[j / 2] = static_cast<uint8_t>((q & 15) | high << 4);
     }
   }
@@ -161,7 +170,7 @@ __device__ __forceinline__ void put_set(const job &k, const place &x, const floa
   vec<uint8_t, Bits> out = {};
 #pragma unroll
   for (int i = 0; i < kSet; i++) {
-    const int q = integer_of<Bits>(from[i], scale);
+    const int q = integer_of<Bits>(k, from[i], scale);
     if constexpr (Bits == 16)
       out.at[2 * i] = static_cast<uint8_t>(q), out.at[2 * i + 1] = static_cast<uint8_t>(q >> 8);
     else if constexpr (Bits == 8)
@@ -182,7 +191,7 @@ template <class T, int Bits> __device__ __forceinline__ void short_rows(const jo
     float largest = largest_of_set(x);
     for (int other = 1 << k.log2_lanes >> 1; other > 0; other /= 2)
       largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, other));
-    const float scale = __fdiv_rn(largest, kMost<Bits>);
+    const float scale = __fdiv_rn(largest, most_of<Bits>(k));
     put_set<Bits>(k, at, x, scale);
     if (at.exists && at.column == 0) *k.scale(at.row) = scale;
   }
@@ -203,7 +212,7 @@ __global__ void __launch_bounds__(kThreads) quantise_rows(const __grid_constant_
   let_next_in();
   for (int64_t row = first_unit(); row < k.rows; row += units_at_once()) {
     const piece whole = {row, 0, k.cols};
-    const float scale = __fdiv_rn(largest_of<T>(k, whole), kMost<Bits>);
+    const float scale = __fdiv_rn(largest_of<T>(k, whole), most_of<Bits>(k));
     put<T, Bits>(k, whole, scale);
     if (threadIdx.x % 32 == 0) *k.scale(row) = scale;
   }
@@ -247,7 +256,7 @@ template <int Bits> __device__ __forceinline__ void add_to_scale(const job &k, f
   if (threadIdx.x > 0) return;
   for (int i = 1; i < kWarps; i++) largest = fmaxf(largest, of_warp[i]);
   atomicMax(reinterpret_cast<unsigned *>(k.scale(0)),
-            __float_as_uint(__fdiv_rn(largest, kMost<Bits>)));
+            __float_as_uint(__fdiv_rn(largest, most_of<Bits>(k))));
 }
 
 template <class T, int Bits>
@@ -406,6 +415,7 @@ static job job_of(const struct shunt_quantise *p)
   k.batch_stride = p->batch_stride;
   k.per_row = p->per_row;
   k.bits = p->to.bits;
+  k.is_e4m3 = p->is_e4m3;
   k.log2_lanes = log2_lanes(k, static_cast<int>(shunt_type_size(p->from.type)));
   return k;
 }
