@@ -370,9 +370,8 @@ def two_gpus():
             cells = [step(first[0]), step(first[1], first[0])] if first else ["", ""]
             two = "original-%s-%s" % (name, one), "%s-%s" % (name, one)
             rows.append((kind + words, *cells, step(two[0]), step(two[1], two[0])))
-        for how, words in (("graphs", ", as a graph"),
-                           ("pieces-graphs", ", in pieces, as a graph")):
-            rows.append((kind + words, "", "", "", step("%s-%s" % (name, how))))
+        graphs = "; ".join(step("%s-%s" % (name, how)) for how in ("graphs", "pieces-graphs"))
+        rows.append((kind + ", as a graph; in pieces", "", "", "", graphs))
     return table(("", "1 rank, plain", "Shunt", "2 ranks, plain", "Shunt"), rows)
 
 

@@ -709,31 +709,15 @@ memory() {
   little
 }
 
-# The driver's library, as the loader finds it.
-driver() {
-  python3 -c 'import ctypes, re
-ctypes.CDLL("libcuda.so.1")
-print(re.search(r"/\S*/libcuda\.so\S*", open("/proc/self/maps").read()).group())' 2>/dev/null
-}
-
-# So much is left of the device, and less than a twentieth is free: nothing is kept.  In a slice,
-# which has no more than that, a quarter is kept at most.
+# So much is left of the device, and less than a twentieth is free: nothing is kept.
 little() {
-  local left bin=$build/tests/gpu/torture slice
+  local left bin=$build/tests/gpu/torture
   for left in 3072 1024 256; do
     both "little-$left" 60 "$bin/little" $left 100 -- 'rerouted cusparseSpMM >= 500'
     compared "little-$left" 'filled_mb >= -64' 'used_mb <= 64' 'freed_mb <= 64'
   done
-  slice=$(driver)
-  for left in 10240 5120 1024 256; do
-    LD_LIBRARY_PATH=$bin/slice${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} DRIVER=$slice both \
-      "little-slice-$left" 60 "$bin/little" $left 100 slice -- 'rerouted cusparseSpMM >= 500'
-    compared "little-slice-$left" 'filled_mb >= -64' "used_mb <= $((left / 4 + 64))" \
-      'freed_mb <= 64'
-  done
   # Memory that is little or plenty makes no difference to the deterministic mode's bits.
-  LD_LIBRARY_PATH=$bin/slice${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} DRIVER=$slice \
-    SHUNT_DETERMINISTIC=1 preloaded little-bits-256 60 "$bin/little" 256 20 slice
+  SHUNT_DETERMINISTIC=1 preloaded little-bits-256 60 "$bin/little" 256 20
   SHUNT_DETERMINISTIC=1 preloaded little-bits-65536 60 "$bin/little" 65536 20
   run little-bits-compared 20 python3 "$report" --compare "$logs/little-bits-256.log" \
     "$logs/little-bits-65536.log" 'bits >= 0' 'bits <= 0'

@@ -38,17 +38,13 @@ $(GPU_ROUTE_TESTS): %: %.c $(GPU_LIBS)
 	  -MF $@.d -MT $@ -o $@ $< $(GPU_ARCHIVES) $(CUDA_LIBS) $(ZLIB_LIBS) $(OPENMP_CFLAGS) -lm
 $(GPU_BLACKBOX) $(GPU_TORTURE): %: %.cu
 	$(V_NVCC)$(MKDIR_P) $(@D) && $(NVCC_TEST) -cudart shared -o $@ $< -lcusparse
-# Before the driver's own, for programs that are to see a part of the device's memory.
-%D%/torture/slice/libcuda.so.1: %D%/torture/slice.c
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -shared -fPIC -fvisibility=hidden \
-	  $(CUDA_CPPFLAGS) -Wl,-soname,libcuda.so.1 -o $@ $< -ldl
 %D%/blackbox/quiet_preload.so: %D%/blackbox/quiet_preload.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -shared -fPIC $(CUDA_CPPFLAGS) \
 	  -isystem $(CUDA_DIR)/extras/CUPTI/include -o $@ $< -ldl -lpthread
 
 if HAVE_CUDA
 gpu-tests: $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) $(GPU_TORTURE) %D%/blackbox/quiet \
-  %D%/blackbox/short_program %D%/blackbox/quiet_preload.so %D%/torture/slice/libcuda.so.1 \
+  %D%/blackbox/short_program %D%/blackbox/quiet_preload.so \
   tests/bench/ablation_bench
 check-gpu: all gpu-tests clients
 	sh $(top_srcdir)/%D%/check_gpu.sh $(abs_top_builddir) $(abs_top_builddir)/gpu-logs
@@ -58,5 +54,5 @@ gpu-tests check-gpu:
 endif
 .PHONY: gpu-tests check-gpu
 CLEANFILES += $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) $(GPU_TORTURE) %D%/blackbox/quiet \
-  %D%/blackbox/short_program %D%/blackbox/quiet_preload.so %D%/torture/slice/libcuda.so.1 \
+  %D%/blackbox/short_program %D%/blackbox/quiet_preload.so \
   $(NATIVE_CUDA_OBJECTS) $(ABLATION_OBJECTS)

@@ -2,7 +2,9 @@
 """report.py: what a run on a GPU found, and whether it is still about this source.
 
   report.py --write ROOT LOGS OUT.json     results of the logs in LOGS, with machine and digest
-  report.py --join ROOT FILE...            writes ROOT/tests/gpu/report.json from several OUT.json
+  report.py --join ROOT [PROGRAM=WHY]... FILE...
+                                           writes ROOT/tests/gpu/report.json from several OUT.json,
+                                           without the programs named, which it names as left out
   report.py --verify ROOT                  exit status 1 when report.json is about other source,
                                            with the files that the run did not see
   report.py --digest ROOT                  prints the digest
@@ -84,6 +86,8 @@ def verify(root):
     for program, counts in report["programs"].items():
         for name in counts.get("failures", []):
             print(f"  failed in {program}: {name}")
+    for program, why in report.get("left_out", {}).items():
+        print(f"  left out: {program}: {why}")
     if report["digest"] == digest(root):
         return 1 if report["failed"] else 0
     print("it is about other source:")
@@ -205,9 +209,20 @@ def about_this_source(part, later, now):
     return all(run_again(n) for n in changed)
 
 
-def join(root, files):
+def leave_out(whole, reasons):
+    """Takes out results that say nothing about Shunt, and says why."""
+    for name in reasons:
+        if whole["programs"].pop(name, None) is None:
+            sys.exit(f"report.py: no program is called {name}")
+    if reasons:
+        whole["left_out"] = reasons
+
+
+def join(root, words):
     """Later files replace earlier results of the same programs; all must be of this source."""
     parts, whole, now = [], {}, sources(root)
+    reasons = dict(word.split("=", 1) for word in words if "=" in word)
+    files = [word for word in words if "=" not in word]
     for name in files:
         with open(name, encoding="utf-8") as f:
             parts.append(json.load(f))
@@ -219,6 +234,7 @@ def join(root, files):
         originals = {**whole.get("originals", {}), **part["originals"]}
         whole = {**whole, **part, "programs": programs, "originals": originals}
     whole.update(digest=digest(root), sources=now)
+    leave_out(whole, reasons)
     with open(report_path(root), "w", encoding="utf-8") as f:
         json.dump(add_up(whole), f, indent=1)
         f.write("\n")

@@ -1,9 +1,8 @@
 // little.cu: little memory, as of a slice of a GPU.
 //
-//   little [LEFT_MB [PASSES [slice]]]
+//   little [LEFT_MB [PASSES]]
 //
-// All of the device's memory is taken but LEFT_MB (1,024); with `slice` the driver shows no more
-// than that (slice.c).  Then all that a program does is done in what is left: library handles, and
+// All of the device's memory is taken but LEFT_MB (1,024).  Then all that a program does is done in what is left: library handles, and
 // matrices of fp16, 2,048 x 2,048, 70 to 90 % of them zero, in a quarter of it (128 at most),
 // multiplied in turn PASSES (100) times; the rest is allocated, products going on; all is freed.
 //
@@ -12,8 +11,6 @@
 // four matrices, of their first calls and while nothing is left (`bits`): in the deterministic mode
 // it is the same for any LEFT_MB.  Checked here: results are right, no call fails.  The rest is
 // checked against the same program without Shunt, by check_gpu.sh.
-#include <dlfcn.h>
-
 #include "tests/gpu/torture/torture_matrix.cuh"
 
 using namespace blackbox;
@@ -43,16 +40,6 @@ static std::vector<void *> take_all_but(size_t left)
     }
   }
   return taken;
-}
-
-// The driver's part in a slice; false: it is not slice.c.
-static bool hide_used()
-{
-  void (*slice_hide)(size_t) = nullptr;
-  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (driver) *(void **)&slice_hide = dlsym(driver, "slice_hide");
-  if (slice_hide) slice_hide((size_t)device_bytes_used());
-  return slice_hide;
 }
 
 struct Job {
@@ -144,7 +131,6 @@ int main(int argc, char **argv)
   const size_t left = (size_t)(argc > 1 ? atoi(argv[1]) : 1024) << 20;
   CUDA_OK(cudaFree(nullptr));
   const std::vector<void *> taken = take_all_but(left);
-  if (argc > 3 && !check(hide_used(), "a driver that shows a slice")) return finish();
   const int64_t before = device_bytes_used();
   printf("# %.0f MB are left, %.0f in use\n", megabytes((int64_t)free_bytes()), megabytes(before));
   Job j = make_job(left);

@@ -57,6 +57,12 @@ check "a program that died is a failure" \
 check "failures fail the verification" \
   'python3 "$report" --join "$root" "$root/part.json"; says "3 passed, 1 failed, 1 skipped"'
 check "which names what failed" 'says "failed in bad: y"'
+check "what is left out is named, with the reason" \
+  'python3 "$report" --join "$root" "bad=it was cut off" "$root/part.json" >"$root/said" &&
+   grep -q "3 passed, 0 failed, 1 skipped" "$root/said" &&
+   grep -q "left out: bad: it was cut off" "$root/said"'
+check "what did not run can not be left out" \
+  '! python3 "$report" --join "$root" "none=why" "$root/part.json"'
 check "without a report" 'rm "$root/tests/gpu/report.json"; says "report.json"'
 
 # ---- values, without Shunt and with it ---------------------------------------------------------
