@@ -18,6 +18,8 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 . "$here/../checks.sh"
 unset LD_PRELOAD SHUNT_ROUTES SHUNT_REPORT SHUNT_MEASURE SHUNT_CONFIG
+# By the host engine alone: the processor's time says nothing of a GPU's.
+export CUDA_VISIBLE_DEVICES=
 export OMP_NUM_THREADS=1 CLIENT_LOOP=1 CLIENT_PRELOAD="$work/cpu_clock.so" PYTHONDONTWRITEBYTECODE=1
 if [ ! -x "$build/tests/clients/graphblas_gcn" ]; then
   skip "BUILD has no GraphBLAS programs: make clients"
