@@ -103,13 +103,7 @@ static uint32_t bits_of(Job &j, uint32_t hash)
 
 static void expect_right(Job &j, const char *when)
 {
-  int64_t wrong = 0;
-  for (Matrix &m : j.matrices) {
-    const Problem p = product_of(m.a, j.b, j.c);
-    CUDA_OK(cudaMemsetAsync(j.c.values, 0xff, (size_t)j.c.stored() * 2, j.lane.stream));
-    call(j.lane, p);
-    wrong += count_wrong(j.lane, p);
-  }
+  const int64_t wrong = wrong_elements(j.lane, j.matrices, j.b, j.c);
   check(wrong == 0, "%s: %lld wrong elements of %zu products", when, (long long)wrong,
         j.matrices.size());
 }

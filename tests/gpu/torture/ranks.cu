@@ -64,18 +64,6 @@ static void pass(Job &j)
   for (Matrix &m : j.matrices) call(j.lane, product_of(m.a, j.b, j.c));
 }
 
-static int64_t wrong_elements(Job &j)
-{
-  int64_t wrong = 0;
-  for (Matrix &m : j.matrices) {
-    const Problem p = product_of(m.a, j.b, j.c);
-    CUDA_OK(cudaMemsetAsync(j.c.values, 0xff, (size_t)j.c.stored() * 2, j.lane.stream));
-    call(j.lane, p);
-    wrong += count_wrong(j.lane, p);
-  }
-  return wrong;
-}
-
 // A product of each matrix for each chunk, so that copies are asked for all the time.
 static int64_t fill_device(Job &j)
 {
@@ -112,11 +100,11 @@ static void work(Meeting &m, int rank, int processes, const Load &load)
   meet(m, 1, processes);
   if (rank == 0) m.used = device_bytes_used();
   meet(m, 2, processes);
-  m.wrong += wrong_elements(j);
+  m.wrong += wrong_elements(j.lane, j.matrices, j.b, j.c);
   meet(m, 3, processes);
   if (!load.fills) return;
   m.chunks += fill_device(j);
-  m.wrong += wrong_elements(j);
+  m.wrong += wrong_elements(j.lane, j.matrices, j.b, j.c);
   meet(m, 4, processes); // what one has is not another's to take
 }
 

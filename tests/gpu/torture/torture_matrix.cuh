@@ -163,6 +163,20 @@ inline unsigned count_wrong(Lane &l, const Problem &p)
   return found.loose;
 }
 
+// Elements that are wrong of all matrices' products, each into a C of NaN; C of f16 or bf16.
+inline int64_t wrong_elements(Lane &l, const std::vector<Matrix> &matrices, const Dense &b,
+                              const Dense &c)
+{
+  int64_t wrong = 0;
+  for (const Matrix &m : matrices) {
+    const Problem p = product_of(m.a, b, c);
+    CUDA_OK(cudaMemsetAsync(c.values, 0xff, (size_t)c.stored() * 2, l.stream));
+    call(l, p);
+    wrong += count_wrong(l, p);
+  }
+  return wrong;
+}
+
 // ---- clocks and memory ---------------------------------------------------------------------
 inline double clock_us()
 {
