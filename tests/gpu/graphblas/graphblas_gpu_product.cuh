@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "backend/graphblas/gpu/gpu_engine.h"
+#include "backend/plan/fault.h"
 #include "tests/gpu/graphblas/sparse_arrays.cuh"
 
 namespace harness
@@ -279,6 +280,27 @@ inline void test_forms(int cases)
   }
   check(bad == 0, "%s: %d random products agree with the twin (last bad one: %d)", mode, cases,
         worst_case);
+}
+
+// What came of products of which one call of the library's own failed.
+struct Faults {
+  int refused = 0, finished = 0, bad = 0; // finished: on the host
+};
+
+// The product once more, call n of the library's own failing; how many it made.
+inline long fail_at(Product &p, long n, bool accumulate, Faults &f)
+{
+  const uint64_t before = counts().finished_on_host;
+  shunt_fault_arm(n);
+  const shunt_status s = p.run();
+  const long seen = shunt_faults_seen();
+  shunt_fault_armed = 0;
+  f.finished += counts().finished_on_host > before;
+  if (s == SHUNT_OK)
+    f.bad += !(p.wrong() <= 1);
+  else
+    f.bad += accumulate && p.c != p.old_c, f.refused++;
+  return seen;
 }
 
 // The program itself, once more, with SHUNT's variable set.

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 extern "C" {
-#include "backend/plan/fault.h"
 }
 #include "tests/gpu/graphblas/graphblas_gpu_product.cuh"
 
@@ -28,7 +27,8 @@ static void test_faults(bool accumulate, int devices)
   k.accumulate = accumulate;
   k.c_by_column = true;
   Product p(k, 50);
-  int refused = 0, finished = 0, bad = 0, rounds = 0;
+  Faults f;
+  int rounds = 0;
   grb_gpu_force_devices(devices);
   // Every other call: odd ones where C is overwritten, even ones where it is added to.  In the
   // emulator one call of six, and by two devices others than by one.
@@ -36,25 +36,16 @@ static void test_faults(bool accumulate, int devices)
        n += sized(2, 6) * every(), rounds++) {
     grb_gpu_forget();
     p.name(1000 + n);
-    uint64_t before = counts().finished_on_host;
-    shunt_fault_arm(n);
-    shunt_status s = p.run();
-    long seen = shunt_faults_seen();
-    shunt_fault_armed = 0;
-    finished += counts().finished_on_host > before;
-    if (s == SHUNT_OK)
-      bad += !(p.wrong() <= 1);
-    else
-      bad += accumulate && p.c != p.old_c, refused++;
+    const long seen = fail_at(p, n, accumulate, f);
     p.name(100000 + n);
-    bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
-    bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
+    f.bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
+    f.bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
     if (seen < n) break;
   }
-  check(bad == 0 && refused > sized(10, 5) / every() && rounds < 4999 &&
-            (!accumulate || finished > 1 / every()),
+  check(f.bad == 0 && f.refused > sized(10, 5) / every() && rounds < 4999 &&
+            (!accumulate || f.finished > 1 / every()),
         "%s: %d faults, accumulate %d, %d devices: %d refused, %d finished on the host, %d bad",
-        mode, rounds, accumulate, devices, refused, finished, bad);
+        mode, rounds, accumulate, devices, f.refused, f.finished, f.bad);
   grb_gpu_force_devices(1);
 }
 

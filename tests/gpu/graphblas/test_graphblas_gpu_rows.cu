@@ -3,7 +3,6 @@
 //
 // The program runs itself again with a small SHUNT_CACHE_MB.
 extern "C" {
-#include "backend/plan/fault.h"
 }
 #include "tests/gpu/graphblas/graphblas_gpu_product.cuh"
 #include "tests/gpu/graphblas/small_budget.cuh"
@@ -202,28 +201,20 @@ static void test_faults(bool accumulate, int devices, enum grb_gpu_way way)
   k.threads = devices;
   k.accumulate = accumulate;
   Product p(k, 330);
-  int refused = 0, finished = 0, bad = 0, rounds = 0;
+  Faults f;
+  int rounds = 0;
   deal(devices, way);
   for (long n = 1; n < 5000; n += sized(3, 7) * every(), rounds++) {
     grb_gpu_forget();
     p.name(1000 + n);
-    const uint64_t before = counts().finished_on_host;
-    shunt_fault_arm(n);
-    const shunt_status s = p.run();
-    const long seen = shunt_faults_seen();
-    shunt_fault_armed = 0;
-    finished += counts().finished_on_host > before;
-    if (s == SHUNT_OK)
-      bad += !(p.wrong() <= 1);
-    else
-      bad += accumulate && p.c != p.old_c, refused++;
-    bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
+    const long seen = fail_at(p, n, accumulate, f);
+    f.bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
     if (seen < n) break;
   }
-  check(bad == 0 && refused > 3 / every() && rounds < 4999 &&
-            (!accumulate || way != GRB_GPU_IN_TURNS || finished > 1 / every()),
+  check(f.bad == 0 && f.refused > 3 / every() && rounds < 4999 &&
+            (!accumulate || way != GRB_GPU_IN_TURNS || f.finished > 1 / every()),
         "%s: %d faults, accumulate %d, %d devices: %d refused, %d finished on the host, %d bad",
-        name_of(way), rounds, accumulate, devices, refused, finished, bad);
+        name_of(way), rounds, accumulate, devices, f.refused, f.finished, f.bad);
 }
 
 // ---- a small budget -----------------------------------------------------------------------------
