@@ -75,19 +75,20 @@ static double read_by_lanes(const struct shunt_csr *a)
   return bytes;
 }
 
-/* Rounds of tiles, each as long as its products, or as its lanes hash, or as D takes to come. */
+/* Rounds of tiles, each as long as its products, or as its lanes hash; or as long as D and A's arrays
+   take to come. */
 static double wide_us(const struct shunt_spmm *p, int columns, double copy,
                       const struct shunt_machine *m)
 {
   const double arrays = shunt_cost_csr_bytes(&p->a);
   const double tiles = ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / columns);
   const double rounds = ceil(tiles / shunt_cost_multiprocessors(m));
-  const double wide = columns / 128.0;
+  const double wide = columns > 64 ? columns / 128.0 : 0.75; /* as its bytes are, of D and B */
   const double steps = shunt_larger(rounds * ceil((double)p->a.cols / 64),
                                     read_by_lanes(&p->a) / (of(m)->wide_lanes * wide));
   const double products = of(m)->wide_start + steps * of(m)->wide_step * wide;
-  const double coming = of(m)->narrow_start + copy / of(m)->narrow_bytes;
-  return shunt_larger(products, coming) + arrays / of(m)->wide_bytes;
+  return shunt_larger(products + arrays / of(m)->wide_bytes,
+                      of(m)->narrow_start + (copy + arrays) / of(m)->narrow_bytes);
 }
 
 double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_dense_shape *how,
@@ -96,19 +97,20 @@ double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_de
   const struct shunt_csr *a = &p->a;
   const double arrays = shunt_cost_csr_bytes(a);
   const double copy = (double)a->rows * (double)a->cols * (double)shunt_type_size(a->value_type);
-  if (how->columns > 64) return wide_us(p, how->columns, copy, m);
+  if (how->rows > 64) return wide_us(p, how->columns, copy, m);
   return shunt_larger(of(m)->narrow_start + (copy + arrays) / of(m)->narrow_bytes,
                       of(m)->narrow_least + of(m)->narrow_step * (double)a->cols * 2 / how->split);
 }
 
-/* Of fewer than half as many blocks as multiprocessors, too few read D. */
+/* Of fewer than half as many blocks as multiprocessors, too few read D.  As many as fit at one time;
+   beyond that blocks of twice the rows, which read B half as often. */
 static struct shunt_dense_shape narrow_shape(const struct shunt_spmm *p,
                                              const struct shunt_machine *m)
 {
-  const int64_t blocks = (p->c.rows + 63) / 64 * 2;
-  if (blocks > m->device.multiprocessors || blocks * 2 < m->device.multiprocessors)
-    return (struct shunt_dense_shape){0};
-  return (struct shunt_dense_shape){64, 2};
+  const int64_t tiles = (p->c.rows + 63) / 64, blocks = m->device.multiprocessors;
+  if (tiles * 4 < blocks) return (struct shunt_dense_shape){0};
+  if (tiles <= blocks) return (struct shunt_dense_shape){64, 64, tiles * 2 <= blocks ? 2 : 1};
+  return (struct shunt_dense_shape){128, 64, 1};
 }
 
 static bool on_16_bytes(const struct shunt_dense *m)
@@ -131,7 +133,7 @@ static struct shunt_dense_shape wide_shape(const struct shunt_spmm *p,
     if (tiles <= m->device.multiprocessors &&
         rows / 128 * cols / columns >= of(m)->wide_full * m->device.multiprocessors &&
         read_by_lanes(&p->a) <= of(m)->wide_lanes * deep / 64 * columns / 128)
-      return (struct shunt_dense_shape){columns, 1};
+      return (struct shunt_dense_shape){128, columns, 1};
   }
   return (struct shunt_dense_shape){0};
 }
@@ -154,18 +156,27 @@ static bool can_be_brought(const struct shunt_dense *b)
          stride * (int64_t)shunt_type_size(b->type) % 16 == 0;
 }
 
+/* Tiles of 64 rows all run at one time; those of 128 by 64 would read D again for more columns. */
+static bool shape_fits(const struct shunt_dense_shape *s, const struct shunt_spmm *p,
+                       const struct shunt_machine *m)
+{
+  const double tiles = ceil((double)p->c.rows / 64) * ceil((double)p->c.cols / 64);
+  if (s->rows == 64) return tiles * s->split <= m->device.multiprocessors;
+  return s->columns > 64 || p->c.cols <= 64;
+}
+
 /* Whatever cuBLAS would take: the best of the shapes that fit. */
 struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm *p,
                                                         const struct shunt_machine *m)
 {
-  static const struct shunt_dense_shape shapes[] = {{256, 1}, {128, 1}, {64, 2}, {64, 1}};
+  static const struct shunt_dense_shape shapes[] = {
+      {64, 64, 2}, {64, 64, 1}, {128, 64, 1}, {128, 128, 1}, {128, 256, 1}};
   struct shunt_dense_shape best = {0};
   double least = INFINITY;
   if (!shunt_dense_spmm_proved_takes(p, &m->device) || !can_be_brought(&p->b) || p->a.cols <= 128)
     return best;
-  const double tiles = ceil((double)p->c.rows / 64) * ceil((double)p->c.cols / 64);
-  for (int i = 0; i < 4; i++) {
-    if (shapes[i].columns == 64 && tiles * shapes[i].split > m->device.multiprocessors) continue;
+  for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    if (!shape_fits(&shapes[i], p, m)) continue;
     const double us = shunt_cost_dense_proved(p, &shapes[i], m);
     if (us < least) best = shapes[i], least = us;
   }

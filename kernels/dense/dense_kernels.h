@@ -11,9 +11,9 @@ extern "C" {
 
 /* How a product with a dense copy of A is computed; all ways give right results.  A tile of C has
    64 rows and 64 columns, and `split` (1, 2) blocks share one: one tile for each, all at once; or
-   128 rows and `columns` (128, 256) columns, and `split` is 1.  */
+   128 rows and 64, 128 or 256 columns, and `split` is 1: as many tiles as there are.  */
 struct shunt_dense_shape {
-  int columns, split;
+  int rows, columns, split;
 };
 
 /* ---- SpMM ----------------------------------------------------------------------------------

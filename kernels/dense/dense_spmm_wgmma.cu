@@ -33,7 +33,8 @@ static shunt_status check(const struct shunt_spmm *p, const struct shunt_dense *
   return copy->col_stride == 1 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
 }
 
-static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_dense_shape &s)
+static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_dense_shape &s,
+                                bool trusted)
 {
   arguments k = {};
   k.m = (int)p->c.rows;
@@ -47,6 +48,7 @@ static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_d
   k.c_col_stride = p->c.col_stride;
   k.wide_sums = p->c.type == SHUNT_F32;
   k.aligned = on_16_bytes(p->c);
+  k.trusted = trusted;
   return k;
 }
 
@@ -90,8 +92,8 @@ static shunt_status launch_type(const arguments &k, bool b_row_major, const maps
 // One tile a cluster, all at once.
 static bool shape_fits(const struct shunt_dense_shape &s, const arguments &k, int clusters)
 {
-  return s.columns == 64 && (s.split == 1 || s.split == 2) && s.split <= k.steps &&
-         k.tiles <= clusters;
+  return s.rows == kRows && s.columns == 64 && (s.split == 1 || s.split == 2) &&
+         s.split <= k.steps && k.tiles <= clusters;
 }
 
 static shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
@@ -101,9 +103,10 @@ static shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *co
   shunt_status status = check(p, copy, d);
   if (status != SHUNT_OK) return status;
   if (s.columns <= 0 || s.split <= 0) return SHUNT_E_UNSUPPORTED;
-  if (s.columns > 64)
-    return s.split == 1 ? dense::wide::run(p, copy, r, s.columns, d, stream) : SHUNT_E_UNSUPPORTED;
-  const arguments k = make_arguments(p, s);
+  if (s.rows > kRows)
+    return s.rows == wide::kRows && s.split == 1 ? wide::run(p, copy, r, s.columns, d, stream)
+                                                 : SHUNT_E_UNSUPPORTED;
+  const arguments k = make_arguments(p, s, !r->expected);
   const int clusters = d->multiprocessors / s.split; // those without a tile hash only
   if (!shape_fits(s, k, clusters)) return SHUNT_E_UNSUPPORTED;
   guard::repair_args repair;

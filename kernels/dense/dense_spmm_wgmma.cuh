@@ -9,7 +9,8 @@
 //   all others      take the block's share of A's fingerprint    A -> registers
 //   then            the block arrives with its part of the fingerprint, and whether its
 //                   part of C's first row holds a NaN or Inf; a block that sees the sum complete
-//                   knows whether C stands or is computed row by row (kernels/guard/agreement.cuh)
+//                   knows whether C stands or is computed row by row (kernels/guard/agreement.cuh);
+//                   where D is trusted nothing is hashed, and each block sees to its own rows
 //
 // A tile of C has 64 rows and kColumns columns; both warpgroups have all of it, each with every
 // other 64 of K.  With `split` = 2, two blocks, a cluster, share a tile, each with half of K.  A
@@ -212,8 +213,8 @@ be_multiplying(const arguments &p, const position &at, const csr_operands<float>
   const bool speaks = threadIdx.x == 128;
   bool flagged = false, bad = false;
   if (speaks) {
-    guard::ask_for_home(r, &b.at_home);
-    flagged = guard::reports() && guard::is_flagged(a);
+    if (!p.trusted) guard::ask_for_home(r, &b.at_home);
+    flagged = (p.trusted || guard::reports()) && guard::is_flagged(a);
   }
   const float alpha = a.alpha.get();
   if (at.works) wait_for(b.full[0], 0);
@@ -228,7 +229,8 @@ be_multiplying(const arguments &p, const position &at, const csr_operands<float>
   }
   const bool alarm = __syncthreads_or(bad);
   ptx::cluster_arrive_relaxed();
-  if (speaks) agree_when_stored(r, b, alarm, flagged);
+  if (speaks && p.trusted) b.order = guard::order_for_own(r, alarm, flagged);
+  if (speaks && !p.trusted) agree_when_stored(r, b, alarm, flagged);
   __barrier_sync_count(1, kMultiplying);
   ptx::cluster_wait();
   if (!b.order.needed) return;

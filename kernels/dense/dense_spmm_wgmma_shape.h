@@ -9,8 +9,9 @@ namespace shunt
 namespace dense::wide
 {
 
-// shunt_dense_spmm_proved_cuda by tiles of 128 rows and `columns` (128, 256) columns, checked
-// before.
+constexpr int kRows = 128; // of a tile
+
+// shunt_dense_spmm_proved_cuda by such tiles of `columns` (64, 128, 256) columns, checked before.
 shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
                  const struct shunt_guard *r, int columns, const struct shunt_device *d,
                  shunt_stream stream);

@@ -38,6 +38,7 @@ struct arguments {
   int64_t c_row_stride, c_col_stride;
   bool wide_sums; // C is f32
   bool aligned;   // C is row-major, rows and its begin on multiples of 16 bytes
+  bool trusted;   // each block looks at the first row that it stores, not one for all at C's
 };
 
 // Two neighbouring elements of a row.
@@ -117,16 +118,16 @@ __device__ __forceinline__ void put_added(const arguments &p, unsigned char *til
   }
 }
 
-// 16 bytes of a row of the tile to C(row, column ..); true: it is row 0, and not finite.
+// 16 bytes of a row of the tile to C(row, column ..); true: it is to be looked at, and not finite.
 template <class Out>
 __device__ __forceinline__ bool store_piece(const arguments &p, const unsigned char *from,
-                                            int64_t row, int64_t column)
+                                            int64_t row, int64_t column, bool looks)
 {
   constexpr int kElements = elements_of_16<Out>;
   const vec<Out, kElements> x = *reinterpret_cast<const vec<Out, kElements> *>(from);
   Out *c = static_cast<Out *>(p.c) + row * p.c_row_stride + column * p.c_col_stride;
   bool bad = false;
-  if (row == 0)
+  if (looks)
     for (int e = 0; e < kElements; e++)
       bad |= column + e < p.n && !is_finite(widen<float>(x.at[e]));
   if (p.aligned && column + kElements <= p.n) {
@@ -139,7 +140,7 @@ __device__ __forceinline__ bool store_piece(const arguments &p, const unsigned c
 }
 
 // The rows that put_added() has put into the tile to C, where the tile's first element is (row,
-// column).  true: part of row 0 is not finite.
+// column).  true: part of row 0 is not finite; of the part's first row where D is trusted.
 template <class Out, int Columns>
 __device__ __forceinline__ bool store_rows(const arguments &p, const unsigned char *tile, int row,
                                            int column, int part)
@@ -147,6 +148,7 @@ __device__ __forceinline__ bool store_rows(const arguments &p, const unsigned ch
   constexpr int kPieces = Columns / elements_of_16<Out>; // of a row
   const int log2_rows = 7 - p.split, rows = 1 << log2_rows;
   const bool by_rows = p.c_col_stride == 1; // else a warp's pieces are of one column
+  const int looked_at = p.trusted ? row + part * rows : 0;
   bool bad = false;
 #pragma unroll 4
   for (int i = threadIdx.x - 128; i < rows * kPieces; i += kMultiplying) {
@@ -154,8 +156,8 @@ __device__ __forceinline__ bool store_rows(const arguments &p, const unsigned ch
     const int q = by_rows ? i % kPieces : i >> log2_rows;
     const int at = column + q * elements_of_16<Out>;
     if (row + in_tile < p.m && at < p.n)
-      bad |=
-          store_piece<Out>(p, tile + in_tile * pitch_of<Out, Columns> + q * 16, row + in_tile, at);
+      bad |= store_piece<Out>(p, tile + in_tile * pitch_of<Out, Columns> + q * 16, row + in_tile,
+                              at, row + in_tile == looked_at);
   }
   return bad;
 }

@@ -69,6 +69,7 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_dense *
   const struct shunt_dense b = as_stored(p->b);
   launch_arguments x = {};
   x.k = make_arguments(p, Shape::kColumns);
+  x.k.trusted = !r->expected;
   const int64_t tiles = static_cast<int64_t>(x.k.down) * x.k.tiles_across;
   if (tiles > INT32_MAX / 2 || d->shared_per_block < shared_bytes<Shape>)
     return SHUNT_E_UNSUPPORTED;
@@ -96,6 +97,7 @@ shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
                  const struct shunt_guard *r, int columns, const struct shunt_device *d,
                  shunt_stream stream)
 {
+  if (columns == 64) return launch_shape<shape_64>(p, copy, r, d, stream);
   if (columns == 128) return launch_shape<shape_128>(p, copy, r, d, stream);
   return columns == 256 ? launch_shape<shape_256>(p, copy, r, d, stream) : SHUNT_E_UNSUPPORTED;
 }

@@ -12,7 +12,8 @@
 //                   thread arrives with the block's part of the fingerprint, and whether its part
 //                   of C's first row holds a NaN or Inf; a block that sees the sum complete knows
 //                   whether C stands or is computed row by row (kernels/guard/agreement.cuh),
-//                   once all have stored
+//                   once all have stored; where D is trusted nothing is hashed, and each block sees
+//                   to its own tiles
 //
 //   ring, one of kStages:  | D: 128 rows x 64 of K | B: 64 columns x 64 of K | next 64 columns | ..
 //                            16 KB                   8 KB each; rows of 128 bytes, swizzled
@@ -35,6 +36,7 @@
 #include "kernels/common/early_launch.cuh"
 #include "kernels/common/wgmma_store.cuh"
 #include "kernels/dense/dense_spmm_wgmma_frame.cuh"
+#include "kernels/dense/dense_spmm_wgmma_shape.h"
 #include "kernels/dense/dense_spmm_wide_store.cuh"
 #include "kernels/guard/agreement.cuh"
 #include "kernels/guard/fingerprint_bulk.cuh"
@@ -53,7 +55,7 @@ using dense::ring_place;
 using dense::wait_for;
 using destination = wgmma::destination<float>;
 
-constexpr int kRows = 128, kDepth = 64, kPanel = 2048;
+constexpr int kDepth = 64, kPanel = 2048;
 constexpr int kMultiplyingWarps = 8, kHashWarps = 3;
 constexpr int kThreads = 128 + kMultiplyingWarps * 32, kSpeaker = 32; // speaks for its block
 
@@ -65,6 +67,7 @@ template <int Columns, int Stages, int Slots> struct shape {
   using idle_ring = guard::hash_ring_of<4>; // of a warp without a tile
   static_assert(kMultiplyingWarps * sizeof(idle_ring) <= kRingBytes, "they lie in the ring");
 };
+using shape_64 = shape<64, 7, 4>;
 using shape_128 = shape<128, 5, 4>;
 using shape_256 = shape<256, 4, 2>;
 
@@ -86,7 +89,8 @@ struct arguments {
   int steps;                     // of K
   int tiles, down, tiles_across; // of C
   destination c;
-  bool boxes; // C can be stored by the copy engine: there is a map of it
+  bool boxes;   // C can be stored by the copy engine: there is a map of it
+  bool trusted; // D: each block looks at the first row of its tiles, not one for all at C's
 };
 
 // The block's tiles of C are blockIdx.x, blockIdx.x + gridDim.x, ..: where they are.  They go in
@@ -182,11 +186,11 @@ __device__ __forceinline__ bool any_nonfinite(const float (&d)[Columns / 2], flo
       bad |= !dense::is_finite(widen<float>(narrow<Out>(scale(alpha, d[4 * i + j]))));
   return bad;
 }
-// Whether that row is C's first, and holds a NaN or Inf; `row`: the first one of the warp.
+// Whether that row, of the block's first warp that multiplies, holds a NaN or Inf.
 template <class T, int Columns>
-__device__ __forceinline__ bool alarms(const destination &c, const float (&d)[Columns / 2], int row)
+__device__ __forceinline__ bool alarms(const destination &c, const float (&d)[Columns / 2])
 {
-  if (row != 0 || threadIdx.x % 32 >= 4) return false;
+  if (threadIdx.x >= 128 + 4) return false;
   const float alpha = c.alpha.get();
   return c.wide_sums ? any_nonfinite<float, Columns>(d, alpha)
                      : any_nonfinite<T, Columns>(d, alpha);
@@ -236,7 +240,7 @@ __device__ __forceinline__ void multiply_and_store(const arguments &p, const CUt
     const tile_place<Shape> at(p, tile);
     const bool last = tile + (int)gridDim.x >= p.tiles;
     multiply<T, BMajor, Shape>(p.steps, group, ptx::shared_address(ring), b, place, d);
-    alarm |= alarms<T, kColumns>(p.c, d, at.row + threadIdx.x / 32 * 16 - 64);
+    if (p.trusted || at.row == 0) alarm |= alarms<T, kColumns>(p.c, d);
     if (last) tell_found({0, 0}, alarm, own, b);
     if (last && p.boxes)
       store_last<T, Shape>(p, map_c, group, d, at, ring, b, place);
@@ -289,6 +293,16 @@ __device__ __forceinline__ struct shunt_fingerprint hash_idle(const arguments &p
   return guard::hash_share_bulk(r.arrays, find_worker(p, own), ring);
 }
 
+// By the speaker of a block that looks at its own rows, once all its warps have told.
+template <class Shape>
+__device__ __forceinline__ void judge_own(const guard::repair_args &r, block_state<Shape> &b,
+                                          bool flagged)
+{
+  wait_for(b.found, 0);
+  b.order = guard::order_for_own(r, b.alarm, flagged);
+  b.place = {};
+}
+
 // ---- the kinds of warps ------------------------------------------------------------------------
 
 // group: of warps, in a way that the compiler knows to be the same for all lanes: else products
@@ -326,18 +340,19 @@ __device__ __forceinline__ void be_fetching(const arguments &p, const CUtensorMa
 
 template <class Shape>
 __device__ __forceinline__ void
-be_hashing(const csr_operands<float> &a, const guard::repair_args &r,
+be_hashing(const arguments &p, const csr_operands<float> &a, const guard::repair_args &r,
            const guard::hash_worker &worker, int own, block_state<Shape> &b)
 {
   const bool speaks = threadIdx.x == kSpeaker;
   bool flagged = false;
   if (speaks) {
-    guard::ask_for_home(r, &b.at_home);
-    flagged = guard::reports() && guard::is_flagged(a);
+    if (!p.trusted) guard::ask_for_home(r, &b.at_home);
+    flagged = (p.trusted || guard::reports()) && guard::is_flagged(a);
   }
   wait_for(b.begun, 0);
   tell_found(guard::hash_share_bulk(r.arrays, worker, b.ring[own]), false, own, b);
-  if (speaks) guard::agree_for_block(r, b, kHashWarps + kMultiplyingWarps, flagged);
+  if (speaks && p.trusted) judge_own(r, b, flagged);
+  if (speaks && !p.trusted) guard::agree_for_block(r, b, kHashWarps + kMultiplyingWarps, flagged);
   guard::is_to_repair(b, threadIdx.x == kSpeaker);
 }
 
@@ -381,7 +396,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     const guard::hash_worker worker = find_worker(p, warp - 1);
     guard::prefetch_share(r.arrays, worker);
     wait_for_previous();
-    be_hashing(a, r, worker, warp - 1, b);
+    be_hashing(p, a, r, worker, warp - 1, b);
   }
 }
 

@@ -18,6 +18,10 @@
 //   agree           when all warps of the block have told what they found
 //   is_to_repair    all threads, where the block multiplies, too, and its C is stored
 //   repair_or_own   all warps that repair, where C is to be repaired
+//
+// Where A cannot have changed (repair_args.expected is NULL), a block that has stored rows of C knows
+// by these alone: a NaN or Inf in B shows in each row (probe.cuh).  It asks nobody, and repairs its
+// own (order_for_own).
 #pragma once
 #include "kernels/common/early_launch.cuh"
 #include "kernels/guard/repair_args.cuh"
@@ -116,6 +120,15 @@ __device__ __forceinline__ repair_order agree(const repair_args &r, bool reporti
     pass_on(place);
   }
   return {needed, place.next(), !needed};
+}
+
+// The order of a block that repairs its own rows, or does not.  alarm: one of these is not finite.
+// By the speaker, behind a barrier that orders the block's stores before it.
+__device__ __forceinline__ repair_order order_for_own(const repair_args &r, bool alarm,
+                                                      bool flagged)
+{
+  if (alarm && r.nonfinite) *(volatile uint32_t *)r.nonfinite = 1;
+  return {alarm || flagged, nullptr, !alarm && !flagged};
 }
 
 // By the speaker: the parts that the first `warps` warps of its block have found, added up.  What

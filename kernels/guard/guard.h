@@ -72,7 +72,8 @@ struct shunt_guard {
   const void *key;                          /* not NULL; never followed */
   int64_t wait_cycles; /* a block waits so long for the others, to help: shunt_guard_wait_cycles;
                            0: only the last block repairs */
-  uint32_t *repaired;  /* device word, 1 or 0 afterwards: was C repaired?  Or NULL */
+  uint32_t *repaired;  /* device word, 1 or 0 afterwards: was C repaired?  Or NULL; products from a
+                          dense copy that prove it inside do not write it where expected is NULL */
   uint32_t *changed;   /* pinned host words: set to one of the words below, */
   uint32_t *nonfinite; /* and to 1 if the first row is nonfinite and A did not change; or NULL */
   enum shunt_guard_start start;

@@ -15,6 +15,7 @@ shunt_device device;
 
 enum { CHANGED = 1, NONFINITE = 2, FLAG = 4 }; // what speaks against the copy
 enum { VERDICT, ONLY_IF, WORDS };
+enum { UNWRITTEN = 77 }; // of the verdict
 
 struct Case {
   int64_t m, k, n;
@@ -26,7 +27,7 @@ struct Case {
   int shift = 0;                             // A's columns are so many bytes off a multiple of 16
   double alpha = 1;
   bool alpha_on_device = false;
-  shunt_dense_shape shape = {64, 1};
+  shunt_dense_shape shape = {64, 64, 1};
 };
 
 int64_t round_up(int64_t n, int64_t to)
@@ -146,7 +147,7 @@ struct Problem {
   void reset(int reasons)
   {
     uint32_t *word = (uint32_t *)words.host.data();
-    word[VERDICT] = 77;
+    word[VERDICT] = UNWRITTEN;
     word[ONLY_IF] = reasons & FLAG ? 4 : 0;
     words.upload();
     std::fill(out.host.begin(), out.host.end(), (char)0xff);
@@ -163,9 +164,8 @@ struct Problem {
                              : reasons & CHANGED ? SHUNT_GUARD_CHANGED
                                                  : 0;
     const uint32_t nonfinite = !changed && (reasons & NONFINITE);
-    if (word[VERDICT] == (uint32_t)(no_room || reasons != 0) && pinned[0] == changed &&
-        pinned[1] == nonfinite)
-      return true;
+    const uint32_t verdict = proves ? no_room || reasons != 0 : UNWRITTEN;
+    if (word[VERDICT] == verdict && pinned[0] == changed && pinned[1] == nonfinite) return true;
     printf("# verdict %u, changed %u, nonfinite %u\n", word[VERDICT], pinned[0], pinned[1]);
     return false;
   }

@@ -10,7 +10,8 @@
 namespace
 {
 
-const shunt_dense_shape shapes[] = {{64, 1}, {64, 2}, {128, 1}, {256, 1}};
+const shunt_dense_shape shapes[] = {
+    {64, 64, 1}, {64, 64, 2}, {128, 64, 1}, {128, 128, 1}, {128, 256, 1}};
 
 // Without a proof nothing of A is read: a change is not seen.  What else speaks against C still is.
 void test_trusted(Problem &x, bool *rests, bool *repaired)
@@ -76,10 +77,10 @@ void test_shape(const shunt_dense_shape &shape, Table *table)
       Problem x(c, table);
       test_reasons(x, &rests, &repaired);
     }
-  check(rests, "tiles of %d columns, split %d: A B, and nothing to repair", shape.columns,
+  check(rests, "tiles of %d x %d, split %d: A B, and nothing to repair", shape.rows, shape.columns,
         shape.split);
-  check(repaired, "tiles of %d columns, split %d: A B after a change, a flag, a NaN or Inf",
-        shape.columns, shape.split);
+  check(repaired, "tiles of %d x %d, split %d: A B after a change, a flag, a NaN or Inf",
+        shape.rows, shape.columns, shape.split);
 }
 
 // More tiles than multiprocessors.
@@ -87,7 +88,9 @@ void test_rounds(Table *table)
 {
   const shunt_device all = device;
   device.multiprocessors = 3;
-  for (const shunt_dense_shape &shape : {shunt_dense_shape{128, 1}, shunt_dense_shape{256, 1}}) {
+  for (const shunt_dense_shape &shape :
+       {shunt_dense_shape{128, 64, 1}, shunt_dense_shape{128, 128, 1},
+        shunt_dense_shape{128, 256, 1}}) {
     bool rests = true, repaired = true;
     for (int form = sized(0, shape.columns / 256); form < 3; form += sized(1, 2)) {
       Case c = {300 + 128 * form, sized(200, 120), 2 * shape.columns + 40};
@@ -112,7 +115,7 @@ void test_shifts(Table *table)
     Case c = {130, 260, 200};
     c.index = shift == 8 ? SHUNT_I64 : SHUNT_I32;
     c.shift = shift;
-    c.shape = {shift == 4 ? 256 : 128, 1};
+    c.shape = {128, shift == 4 ? 256 : shift == 8 ? 64 : 128, 1};
     Problem x(c, table);
     good &= x.runs(0);
     const size_t size = shunt_type_size(c.index), bytes = (size_t)x.p.nnz() * size;
@@ -136,8 +139,8 @@ void test_shifts(Table *table)
 void test_repeats(Table *table)
 {
   constexpr int calls = sized(20, 2);
-  for (const shunt_dense_shape &shape :
-       {shunt_dense_shape{64, 2}, shunt_dense_shape{64, 1}, shunt_dense_shape{256, 1}}) {
+  for (const shunt_dense_shape &shape : {shunt_dense_shape{64, 64, 2}, shunt_dense_shape{64, 64, 1},
+                                         shunt_dense_shape{128, 256, 1}}) {
     Case c = {64 * sized(32, 4), sized(400, 150), 2 * shape.columns - 8};
     c.density = 0.02;
     c.shape = shape;
@@ -172,8 +175,8 @@ void test_repeats(Table *table)
 void test_full_table()
 {
   bool kept = true, turned_away = true;
-  for (const shunt_dense_shape &shape :
-       {shunt_dense_shape{64, 2}, shunt_dense_shape{64, 1}, shunt_dense_shape{128, 1}}) {
+  for (const shunt_dense_shape &shape : {shunt_dense_shape{64, 64, 2}, shunt_dense_shape{64, 64, 1},
+                                         shunt_dense_shape{128, 128, 1}}) {
     Table one(1);
     Case c = {sized(300, 200), sized(400, 150), 136};
     c.shape = shape;
@@ -202,7 +205,7 @@ void test_streams()
   for (int k = 0; k < streams; k++) {
     CUDA_OK(cudaStreamCreateWithFlags(&at[(size_t)k], cudaStreamNonBlocking));
     Case c = {sized(1000, 260), sized(500, 150), k == 2 ? 200 : 64};
-    c.shape = k == 2 ? shunt_dense_shape{256, 1} : shunt_dense_shape{64, 2};
+    c.shape = k == 2 ? shunt_dense_shape{128, 256, 1} : shunt_dense_shape{64, 64, 2};
     problems.emplace_back(new Problem(c, &table));
     problems.back()->key = 0x4000 + (uintptr_t)k * 256;
   }
@@ -225,7 +228,7 @@ void test_replays()
 {
   Table table(8);
   Case c = {sized(700, 200), sized(600, 150), 56};
-  c.shape = {64, 2};
+  c.shape = {64, 64, 2};
   Problem x(c, &table);
   Captured calls([&](cudaStream_t stream) {
     return x.launch(stream) == SHUNT_OK && x.launch(stream) == SHUNT_OK;
@@ -267,7 +270,8 @@ void test_refused(Table *table)
   copy.cols -= 1, says(SHUNT_E_ARGUMENT);
   r.sets = nullptr, says(SHUNT_E_ARGUMENT);
   r.set_count = 3, says(SHUNT_E_ARGUMENT);
-  const shunt_dense_shape odd_shapes[] = {{128, 2}, {192, 1}, {64, 3}, {96, 1}, {}};
+  const shunt_dense_shape odd_shapes[] = {
+      {128, 128, 2}, {128, 192, 1}, {64, 64, 3}, {128, 96, 1}, {}};
   for (const shunt_dense_shape &odd : odd_shapes)
     refused &=
         shunt_dense_spmm_proved_cuda(&x.s, &copy, &odd, &r, &device, 0) == SHUNT_E_UNSUPPORTED;

@@ -168,7 +168,7 @@ static void say_copies(const struct matrix *m, shunt_type type, int64_t n)
 
 static void say_dense(const struct matrix *m, shunt_type type, int64_t n)
 {
-  static const struct shunt_dense_shape shapes[] = {{64, 2}, {128, 1}, {256, 1}};
+  static const struct shunt_dense_shape shapes[] = {{64, 64, 2}, {128, 128, 1}, {128, 256, 1}};
   const struct shunt_problem p = spmm_of(m, type, n);
   for (int math = SHUNT_MATH_EXACT; math <= SHUNT_MATH_TF32; math++) {
     say("dense_packed", m, type, n, shunt_cost_dense_packed(&p.spmm, (enum shunt_math)math, ON));

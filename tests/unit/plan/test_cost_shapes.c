@@ -146,11 +146,12 @@ static void test_dense_shapes(void)
   static const struct {
     int64_t m, n, k;
     struct shunt_dense_shape shape;
-  } wanted[] = {{4096, 16, 4096, {0, 0}},    {4096, 64, 128, {0, 0}},
-                {4096, 17, 4096, {64, 2}},   {4096, 64, 4096, {64, 2}},
-                {8192, 64, 4096, {0, 0}},    {1024, 64, 4096, {0, 0}},
-                {4096, 512, 4096, {128, 1}}, {4096, 1024, 4096, {256, 1}},
-                {4096, 512, 1000, {0, 0}},   {4096, 256, 4096, {0, 0}}};
+  } wanted[] = {{4096, 16, 4096, {0, 0, 0}},       {4096, 64, 128, {0, 0, 0}},
+                {4096, 17, 4096, {64, 64, 2}},     {4096, 64, 4096, {64, 64, 2}},
+                {8192, 64, 4096, {64, 64, 1}},     {11008, 64, 4096, {128, 64, 1}},
+                {1024, 64, 4096, {0, 0, 0}},       {4096, 512, 4096, {128, 128, 1}},
+                {4096, 1024, 4096, {128, 256, 1}}, {4096, 512, 1000, {0, 0, 0}},
+                {4096, 256, 4096, {0, 0, 0}}};
   struct pruned w;
   for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
     pruned_weights(&w, wanted[i].m, wanted[i].n, true);
@@ -158,10 +159,11 @@ static void test_dense_shapes(void)
     s->a.cols = s->b.rows = wanted[i].k;
     const struct shunt_dense_shape got = shunt_choose_dense_shape(s, &h200);
     const bool built = shunt_dense_spmm_proved_takes(s, &h200.device);
-    check(got.columns == (built ? wanted[i].shape.columns : 0) &&
+    check(got.rows == (built ? wanted[i].shape.rows : 0) &&
+              got.columns == (built ? wanted[i].shape.columns : 0) &&
               got.split == (built ? wanted[i].shape.split : 0),
-          "dense, %d x %d x %d: %d columns, split by %d", (int)wanted[i].m, (int)wanted[i].n,
-          (int)wanted[i].k, got.columns, got.split);
+          "dense, %d x %d x %d: %d rows, %d columns, split by %d", (int)wanted[i].m,
+          (int)wanted[i].n, (int)wanted[i].k, got.rows, got.columns, got.split);
   }
   pruned_weights(&w, 4096, 512, true);
   w.p.spmm.a.columns = (const void *)4;
@@ -175,10 +177,10 @@ static void test_dense_shapes_alone(void)
   static const struct {
     int64_t m, n, k;
     struct shunt_dense_shape shape;
-  } wanted[] = {{4096, 16, 4096, {64, 2}},   {4096, 64, 128, {0, 0}},
-                {4096, 128, 4096, {64, 1}},  {16384, 64, 4096, {128, 1}},
-                {4096, 256, 4096, {128, 1}}, {4096, 1024, 4096, {256, 1}},
-                {8192, 1024, 8192, {256, 1}}};
+  } wanted[] = {{4096, 16, 4096, {64, 64, 2}},    {4096, 64, 128, {0, 0, 0}},
+                {4096, 128, 4096, {64, 64, 1}},   {16384, 64, 4096, {128, 64, 1}},
+                {4096, 256, 4096, {128, 128, 1}}, {4096, 1024, 4096, {128, 256, 1}},
+                {8192, 1024, 8192, {128, 256, 1}}};
   struct pruned w;
   for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
     pruned_weights(&w, wanted[i].m, wanted[i].n, true);
@@ -186,10 +188,11 @@ static void test_dense_shapes_alone(void)
     s->a.cols = s->b.rows = wanted[i].k;
     const struct shunt_dense_shape got = shunt_choose_dense_shape_alone(s, &h200);
     const bool built = shunt_dense_spmm_proved_takes(s, &h200.device);
-    check(got.columns == (built ? wanted[i].shape.columns : 0) &&
+    check(got.rows == (built ? wanted[i].shape.rows : 0) &&
+              got.columns == (built ? wanted[i].shape.columns : 0) &&
               got.split == (built ? wanted[i].shape.split : 0),
-          "dense alone, %d x %d x %d: %d columns, split by %d", (int)wanted[i].m, (int)wanted[i].n,
-          (int)wanted[i].k, got.columns, got.split);
+          "dense alone, %d x %d x %d: %d rows, %d columns, split by %d", (int)wanted[i].m,
+          (int)wanted[i].n, (int)wanted[i].k, got.rows, got.columns, got.split);
   }
   pruned_weights(&w, 4096, 256, true);
   w.p.spmm.b.row_stride = 257;
