@@ -7,6 +7,10 @@
 #ifndef SHUNT_FAULT_H
 #define SHUNT_FAULT_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 extern int shunt_fault_armed; /* set once, by the options */
 
 struct shunt_fault_place {
@@ -20,6 +24,10 @@ int shunt_fault_count(const char *call, const char *file, int line);
 long shunt_faults_seen(void);                             /* questions so far */
 const struct shunt_fault_place *shunt_fault_failed(void); /* the n-th's; NULL: it has not come */
 void shunt_fault_arm(long n); /* fail the n-th from now; 0 counts without failing */
+
+#ifdef __cplusplus
+}
+#endif
 
 #define SHUNT_FAULT_IN(call) (shunt_fault_armed && shunt_fault_count(call, __FILE__, __LINE__))
 #define shunt_fault() SHUNT_FAULT_IN("")

@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern "C" {
-}
 #include "tests/gpu/graphblas/graphblas_gpu_product.cuh"
 
 using namespace harness;

@@ -6,9 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern "C" {
 #include "backend/plan/fault.h"
-}
 #include "tests/gpu/graphblas/masked_product.cuh"
 #include "tests/gpu/graphblas/small_budget.cuh"
 

@@ -4,9 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern "C" {
 #include "backend/plan/fault.h"
-}
 #include "tests/gpu/graphblas/graphblas_gpu_product.cuh"
 
 using namespace harness;

@@ -2,8 +2,6 @@
 // one for each device, where it stays, or so many that they take turns.
 //
 // The program runs itself again with a small SHUNT_CACHE_MB.
-extern "C" {
-}
 #include "tests/gpu/graphblas/graphblas_gpu_product.cuh"
 #include "tests/gpu/graphblas/small_budget.cuh"
 

@@ -4,9 +4,7 @@
 #include "tests/gpu/vector/attention_operands.cuh"
 
 #include "backend/native/native.h"
-extern "C" {
 #include "backend/plan/fault.h"
-}
 
 using namespace harness;
 

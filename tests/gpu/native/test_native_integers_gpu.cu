@@ -6,9 +6,7 @@
 #include "tests/gpu/srbcrs/integer_operands.cuh"
 
 #include "backend/native/integers.h"
-extern "C" {
 #include "backend/plan/fault.h"
-}
 
 using namespace harness;
 
