@@ -134,7 +134,8 @@ struct shunt_packed_request {
   const void *by;        /* whose format it is; NULL: a study, */
   const void *study_for; /* for a copy by this one; or NULL */
   size_t payload_bytes;
-  double saves_us; /* what one call with it is expected to save against the next best way */
+  double saves_us; /* what one call with it is expected to save against the next best way, */
+  double makes_us; /* and what making it takes */
 };
 /* Makes room and enqueues the allocation on `stream`; not in capture.  The caller holds the result,
    as from a lookup.  SHUNT_E_MEMORY where the copies that it would displace save more, where the
