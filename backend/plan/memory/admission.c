@@ -209,9 +209,16 @@ static void want(struct shunt_cache *c, int64_t bytes, struct cache_allowance mo
   if (c->budget && most.mine < most.budget) shunt_budget_want(c->budget, bytes);
 }
 
+/* Where memory was short it is looked at sooner. */
+static bool is_known(const struct shunt_cache *c)
+{
+  const bool is_short = c->known.budget < c->most_bytes;
+  return c->known_at && c->clock + 1 - c->known_at < (is_short ? RELIEVE_LATE : RELIEVE_EVERY);
+}
+
 bool cache_may_hope(struct shunt_cache *c, const struct cache_wish *w)
 {
-  if (!c->known_at || c->clock + 1 - c->known_at >= RELIEVE_EVERY) return true;
+  if (!is_known(c)) return true;
   const struct terms t = terms_of(c, w, c->known.mine);
   const bool spread = c->reserved > cache_most_spread(c->known.mine);
   if (!spread && w->with <= c->known.budget && can_have(c, &t)) return true;
