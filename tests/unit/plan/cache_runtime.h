@@ -60,6 +60,7 @@ cudaError_t cudaFreeHost(void *p)
 /* A pool takes 32 MiB of the device at a time, and keeps them until it is trimmed. */
 enum { PIECES = 64, PIECE = 32 << 20, POOLED = 16 };
 static int pieces_taken; /* so often */
+static int given;        /* memory for copies, so often */
 static bool pool_late;   /* what is given back has no new owner before pool_catches_up */
 static struct {
   size_t used, freed; /* freed: of that */
@@ -103,6 +104,7 @@ shunt_status shunt_device_allocate(void **memory, size_t bytes, cudaMemPool_t po
   if (disturbs()) return SHUNT_E_CUDA;
   (void)pool, (void)stream;
   allocated++;
+  given++;
   struct pooled *p = calloc(1, POOLED + bytes);
   if (!p) return SHUNT_E_MEMORY;
   *p = (struct pooled){place_in_pool(bytes), bytes};

@@ -1,6 +1,6 @@
-/* test_cache_turns.c: matrices that come in turn, and are more than have room: as many keep a copy as
-   there is room for, the others go without, and nothing else happens any more.  The order is the
-   worst for a cache that keeps what was used last.  */
+/* test_cache_turns.c: matrices that come in turn, and are more than have room: as many keep a copy
+   as there is room for, the others go without, and nothing else happens any more.  The order is
+   the worst for a cache that keeps what was used last.  */
 #include "tests/unit/plan/cache_calls.h"
 
 enum { MIB = 1 << 20, SMALL = 1000, LARGE = 10 * MIB - 256 /* three in a piece of the pool */ };
@@ -102,6 +102,38 @@ static void test_favourite(void)
   close_cache();
 }
 
+/* Matrix 2, which misses far more than matrix 1 saves, takes the place of its copy, in which the
+   last use was on `stream`.  How often memory was asked for.  */
+static int take_place(cudaStream_t stream, bool late)
+{
+  const struct shunt_key first = key_of(1), second = key_of(2);
+  const struct shunt_packed_use use = {.saved_us = 1};
+  struct shunt_lookup l;
+  open_cache(SMALL + 256);
+  for (int i = 0; i < 2; i++) call_of(&first, NULL, 0, &l), call_of(&second, NULL, 0, &l);
+  check(pack_of(&first, formats, SMALL, 1) == SHUNT_OK, "the first has a copy");
+  shunt_cache_look_up(cache, &first, &l);
+  shunt_cache_packed_used(cache, l.packed[0].copy, &use, stream);
+  shunt_lookup_release(cache, &l);
+  given = 0;
+  busy = late;
+  check(pack_of(&second, formats, SMALL, 1000) == SHUNT_OK && allocated == 1,
+        "the second takes its place");
+  const int asked = given;
+  busy = false;
+  check(call_of(&second, formats, 1000, &l) && !call_of(&first, formats, 1, &l), "and has it");
+  close_cache();
+  return asked;
+}
+
+static void test_place(void)
+{
+  cudaStream_t other = (cudaStream_t)(uintptr_t)8;
+  check(take_place(NULL, true) == 0, "the memory itself, where uses are on the same stream");
+  check(take_place(other, false) == 0, "or have ended");
+  check(take_place(other, true) == 1, "but not while another stream may read it");
+}
+
 /* What does not come back from a device that is late is not asked after in each call. */
 static void test_late(void)
 {
@@ -135,6 +167,7 @@ int main(void)
   test_changed(320, 40);
   test_changed(40, 10);
   test_favourite();
+  test_place();
   test_late();
   return check_finish();
 }
