@@ -256,6 +256,7 @@ bool cache_make_room(struct shunt_cache *c, const struct cache_wish *w, struct c
   if (!c->budget || shunt_budget_take(c->budget, counted > kept ? counted : kept, most.budget))
     return true;
   shunt_budget_want(c->budget, w->bytes);
+  c->known.mine = c->bytes; /* pieces of the pool count for more than is in them */
   return false;
 }
 
