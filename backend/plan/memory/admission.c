@@ -201,7 +201,8 @@ static struct terms terms_of(const struct shunt_cache *c, const struct cache_wis
 static bool can_have(const struct shunt_cache *c, const struct terms *t)
 {
   struct batch unused;
-  return c->bytes <= t->rest || c->bytes - least_worth(c, &t->victims, &unused) <= t->rest;
+  if (c->bytes <= t->rest || t->victims.a_byte < 0) return c->bytes <= t->rest;
+  return c->bytes - least_worth(c, &t->victims, &unused) <= t->rest;
 }
 
 static void want(struct shunt_cache *c, int64_t bytes, struct cache_allowance most)
@@ -262,7 +263,8 @@ bool cache_make_room(struct shunt_cache *c, const struct cache_wish *w, struct c
 
 /* ---- asking again ---------------------------------------------------------------------------- */
 
-/* Is there room for a copy of the entry that found none, or may others be worth less by now? */
+/* Is there room for a copy of the entry that found none, or, weighed, may others be worth less by
+   now?  */
 static bool is_worth_asking(struct shunt_cache *c, struct shunt_cache_entry *e, bool weigh)
 {
   const double worth = missed_by(c, e, e->misses_us) - e->makes_us;
