@@ -221,7 +221,7 @@ static void forget_changed(struct shunt_cache_entry *e, const struct shunt_cache
   e->changes = atomic_load(&k->used) >= PAID ? 0 : e->changes + 1;
   e->pack_from = e->calls + pause_after(e->changes) / 2;
   e->has_profile = e->has_study = false;
-  e->no_room_of = NULL;
+  cache_forget_refusals(e);
   e->known_at = 0;
   if (e->study) shunt_cache_packed_retire(e->study);
   retire_copies(e);
@@ -284,14 +284,14 @@ static void carry_copies(struct shunt_cache_entry *e, const unsigned long long *
 }
 
 /* Whether packing, or a study, is wise is known once it is known what is carried. */
-static void mark_wise(struct shunt_cache_entry *e, struct shunt_lookup *out)
+static void mark_wise(struct shunt_cache *c, struct shunt_cache_entry *e, struct shunt_lookup *out)
 {
-  const bool wise = !e->no_copies && e->calls >= 2 && e->calls >= e->pack_from;
-  out->pack_wise = wise && !out->awaits_copy && cache_place(e);
-  out->study_wise = wise && !out->awaits_copy && !e->study;
+  const bool wise = !e->no_copies && e->calls >= 2 && !out->awaits_copy && cache_asks_again(c, e);
+  out->pack_wise = wise && cache_place(e);
+  out->study_wise = wise && !e->study;
 }
 
-static void fill(struct shunt_cache_entry *e, struct shunt_lookup *out)
+static void fill(struct shunt_cache *c, struct shunt_cache_entry *e, struct shunt_lookup *out)
 {
   struct shunt_cache_packed *study = is_ready(e->study) ? e->study : NULL;
   *out = (struct shunt_lookup){
@@ -309,14 +309,15 @@ static void fill(struct shunt_cache_entry *e, struct shunt_lookup *out)
   };
   memcpy(out->studied, e->studied, sizeof out->studied);
   carry_copies(e, NULL, out);
-  mark_wise(e, out);
+  mark_wise(c, e, out);
   if (study) hold(study);
 }
 
 /* One more call of any matrix. */
 static void tick(struct shunt_cache *c)
 {
-  if (++c->clock % RELIEVE_EVERY == 0) atomic_store(&c->relief_due, true);
+  const bool again = c->relief_again > 0 && c->clock >= c->relief_again;
+  if (++c->clock % RELIEVE_EVERY == 0 || again) atomic_store(&c->relief_due, true);
 }
 
 void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
@@ -329,7 +330,7 @@ void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
   if (e) {
     e->calls += e->calls < UINT32_MAX / 2;
     profiled = read_arrivals(c, e);
-    fill(e, out);
+    fill(c, e, out);
   } else {
     *out = (struct shunt_lookup){.calls = 1};
   }
@@ -345,7 +346,7 @@ void shunt_cache_look_up_behind(struct shunt_cache *c, cudaStream_t stream, stru
   pthread_mutex_lock(&c->lock);
   if (e->identity == l->identity) {
     carry_copies(e, &id, l);
-    mark_wise(e, l);
+    mark_wise(c, e, l);
   }
   pthread_mutex_unlock(&c->lock);
 }

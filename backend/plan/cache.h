@@ -21,9 +21,10 @@
    Memory: copies count against the cache's limit, a larger one while most of the device is free.  A
    copy is worth what its uses have saved of late (each use counts half as much after 8,192 calls of
    any matrix).  Where a new copy finds no room, it takes the place of those that are worth less for
-   each byte than the new one would have saved; else it is not made.  So matrices that come in turn
-   do not drive each other out.  What is retired is freed in stream order after its last use: uses
-   leave an event on their stream, graphs that captured one hold a reference.
+   each byte than the new one would have saved; else it is not made, and asks again later
+   (memory/admission.c).  So matrices that come in turn do not drive each other out.  What is
+   retired is freed in stream order after its last use: uses leave an event on their stream, graphs
+   that captured one hold a reference.
 
    Thread-safety: every function may be called from any thread.  The lock inside is held over no
    CUDA call but those of making, relieving and releasing, which are rare.  */
@@ -134,7 +135,8 @@ struct shunt_packed_request {
   const void *by;        /* whose format it is; NULL: a study, */
   const void *study_for; /* for a copy by this one; or NULL */
   size_t payload_bytes;
-  double saves_us; /* what one call with it is expected to save against the next best way */
+  double saves_us; /* what one call with it is expected to save against the next best way, */
+  double makes_us; /* and what making it takes */
 };
 /* Makes room and enqueues the allocation on `stream`; not in capture.  The caller holds the result,
    as from a lookup.  SHUNT_E_MEMORY where the copies that it would displace save more, where the

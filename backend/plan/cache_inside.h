@@ -1,6 +1,7 @@
 /* cache_inside.h: the cache's own data, for cache.c (entries), cache_arrays.c (where their arrays
-   stand), cache_profile.c (profiles on their way), packed.c (memory), memory/packed_pool.c (what it
-   takes of the device) and packed_uses.c (who uses it).  What others may know is in cache.h.  */
+   stand), cache_profile.c (profiles on their way), packed.c (memory), memory/admission.c (which
+   copies are made), memory/packed_pool.c (what they take of the device) and packed_uses.c (who uses
+   them).  What others may know is in cache.h.  */
 #ifndef SHUNT_CACHE_INSIDE_H
 #define SHUNT_CACHE_INSIDE_H
 
@@ -26,8 +27,8 @@ enum {
 enum { IDLE_CALLS = 16 };
 /* Calls of any matrix after which a use counts half. */
 enum { HALF_LIFE = 8192 };
-/* Memory is looked at after so many. */
-enum { RELIEVE_EVERY = 1024 };
+/* Memory is looked at after so many; where the device was late, after so many more. */
+enum { RELIEVE_EVERY = 1024, RELIEVE_LATE = 64 };
 
 /* What the device tells the host about a copy; pinned, polled, never waited for. */
 struct word {
@@ -93,11 +94,17 @@ struct shunt_cache_entry {
   int profile_slot;                      /* of the one on its way; -1: none */
   struct shunt_profile profile, settled; /* the last; that of deterministic problems */
   char studied[SHUNT_PACKED_MEASURES];
-  double missed;          /* what copies that found no room would have saved, */
-  uint64_t missed_at;     /* as of this clock, */
-  uint32_t missed_call;   /* and this call */
-  size_t no_room;         /* bytes of the last one that found none, */
-  const void *no_room_of; /* and whose it was; NULL: one was made since */
+  double missed;              /* what copies that found no room would have saved, */
+  uint64_t missed_at;         /* as of this clock, */
+  uint32_t missed_call;       /* and this call */
+  double misses_us, makes_us; /* by a call, at last; what the copy takes to make */
+  uint32_t weigh_from;        /* by count of calls: when it is weighed against others again, */
+  uint32_t weigh_wait;        /* and how long after the last time */
+  bool hopes;                 /* there may be room by now */
+  struct {
+    size_t bytes;
+    const void *by;             /* NULL: none */
+  } refused[SHUNT_MOST_PACKED]; /* copies that found no room since one was made */
   struct shunt_cache_packed *packed[SHUNT_MOST_PACKED], *study;
 };
 
@@ -132,8 +139,16 @@ struct shunt_cache {
   int64_t bytes, most_bytes, ample_bytes; /* of copies; see packed.c, allowance */
   int64_t untrimmed;                      /* bytes given back that the pool may still keep, */
   int64_t awaited_in_vain;                /* as many as when they did not come in time */
-  int64_t outgrown;            /* a copy of so many bytes made the pool too large; 0: none
-                                             since one was given back */
+  int64_t reserved;                       /* by the pool, when it was last asked */
+  struct cache_allowance {
+    int64_t budget, mine;
+  } known;                     /* what copies might have (cache_allowance), */
+  uint64_t known_at;           /* one more than by this clock; 0: not known */
+  uint64_t relief_again;       /* by this clock; 0: not before it is due anyway */
+  int64_t outgrown;            /* a copy of so many bytes made the pool too large; 0: none did; */
+  uint64_t outgrown_until;     /* not tried before, */
+  bool outgrown_lasts;         /* nor as long as none is given back; */
+  int outgrowths;              /* up to so often */
   struct shunt_budget *budget; /* with other processes; not ours, may be NULL */
   cudaMemPool_t pool;          /* what copies are made in; not ours */
   cudaStream_t reaper;         /* waits for last uses, then frees */
@@ -141,6 +156,12 @@ struct shunt_cache {
 
 /* What the pool takes of the device at a time. */
 #define CACHE_PIECE (INT64_C(32) << 20)
+
+/* What it may take where copies may have `most`. */
+static inline int64_t cache_most_spread(int64_t most)
+{
+  return most > CACHE_PIECE ? most : CACHE_PIECE;
+}
 
 /* What copies have in front of their payload. */
 enum { HEADER_BYTES = 256, FINGERPRINTS_AT = 16, MEASURES_AT = 48 };
@@ -164,12 +185,50 @@ void shunt_cache_packed_tidy(struct shunt_cache *c); /* gives back what is retir
 shunt_status shunt_cache_words_add(struct shunt_cache *c);
 void shunt_cache_words_free(struct shunt_cache *c);
 
+/* Gives a retired copy's memory back after its last use, without waiting. */
+void cache_reap(struct shunt_cache *c, struct shunt_cache_packed *k);
+
+/* By packed_uses.c, with the lock held: have all uses of k ended, or are they on `stream`? */
+bool cache_is_behind(struct shunt_cache *c, struct shunt_cache_packed *k, cudaStream_t stream);
+
 /* By memory/packed_pool.c, with the lock held. */
-int64_t cache_reserved(const struct shunt_cache *c); /* what the pool has of the device */
-int64_t cache_counted(const struct shunt_cache *c);  /* what of it counts against the budget */
-bool cache_is_spread(const struct shunt_cache *c, int64_t most); /* over more than `most` */
-void cache_announce(struct shunt_cache *c);                      /* to other processes */
+int64_t cache_reserved(struct shunt_cache *c); /* what the pool has of the device */
+int64_t cache_counted(struct shunt_cache *c);  /* what of it counts against the budget */
+bool cache_is_spread(struct shunt_cache *c, int64_t most); /* over more than `most` */
+void cache_announce(struct shunt_cache *c);                /* to other processes */
 bool cache_trim(struct shunt_cache *c); /* gives the device what is free; false: not yet */
+/* The pool took more than it may for a copy of so many bytes, which has been given back. */
+void cache_outgrew(struct shunt_cache *c, int64_t bytes);
+/* Is one of so many bytes not to be tried where the pool would have to grow? */
+bool cache_is_full(const struct shunt_cache *c, int64_t bytes, int64_t most);
+
+/* By memory/admission.c, with the lock held. */
+
+/* A copy, or a study, that is asked for. */
+struct cache_wish {
+  int64_t bytes, with; /* its own; with those of the copy that a study is for */
+  double worth;        /* what it would have saved of late, less what it takes to make */
+};
+struct cache_wish cache_wish_for(const struct shunt_cache *c, struct shunt_cache_entry *e,
+                                 const struct shunt_packed_request *r);
+/* By what was known of the device at last: may there be room? */
+bool cache_may_hope(struct shunt_cache *c, const struct cache_wish *w);
+/* Bytes that copies may have, `need` more of them included; less than they have: they are to go. */
+struct cache_allowance cache_allowance(struct shunt_cache *c, int64_t need);
+/* Makes room for it, in the place of others if need be; false: there is none. */
+bool cache_make_room(struct shunt_cache *c, const struct cache_wish *w,
+                     struct cache_allowance most);
+/* One whose place it may have as it stands, where there is no other room; or NULL. */
+struct shunt_cache_packed *cache_predecessor(const struct shunt_cache *c,
+                                             const struct cache_wish *w,
+                                             struct cache_allowance most);
+/* Lets copies worth up to `worth` a byte go until no more than `most` bytes are kept. */
+void cache_give_way(struct shunt_cache *c, int64_t most, double worth);
+/* The entry has found no room for it; it has got a copy, or is another matrix by now. */
+void cache_refuse(struct shunt_cache_entry *e, const struct shunt_packed_request *r);
+void cache_forget_refusals(struct shunt_cache_entry *e);
+/* May the entry ask for a copy?  Of one that was refused: may there be room by now? */
+bool cache_asks_again(struct shunt_cache *c, struct shunt_cache_entry *e);
 
 /* By cache_profile.c, with the lock held. */
 bool shunt_cache_profile_read(struct shunt_cache *c, struct shunt_cache_entry *e); /* it arrived */

@@ -60,6 +60,18 @@ static cudaEvent_t use_event(struct shunt_cache *c, struct shunt_cache_packed *k
   return k->use[i].event;
 }
 
+bool cache_is_behind(struct shunt_cache *c, struct shunt_cache_packed *k, cudaStream_t stream)
+{
+  unsigned long long id;
+  if (SHUNT_CUDA(cudaStreamGetId(stream, &id)) != SHUNT_OK) return false;
+  pthread_mutex_lock(&c->using);
+  bool behind = k->uses < MOST_USES; /* else an event may stand for others, too */
+  for (int i = 0; behind && i < k->uses; i++)
+    behind = k->use[i].stream == id || cudaEventQuery(k->use[i].event) == cudaSuccess;
+  pthread_mutex_unlock(&c->using);
+  return behind;
+}
+
 static shunt_status record_use(struct shunt_cache *c, struct shunt_cache_packed *k,
                                cudaStream_t stream)
 {

@@ -164,8 +164,11 @@ static void pack(struct shunt_product *x, const struct shunt_call *c,
                  const struct shunt_route *route, double saves_us)
 {
   struct shunt_cache *cache = c->context->cache;
-  const struct shunt_packed_request request = {
+  struct shunt_packed_request request = {
       .by = route, .payload_bytes = route->pack_bytes(c), .saves_us = saves_us};
+  request.makes_us = shunt_cost_copy(shunt_cost_csr_bytes(shunt_problem_sparse(c->problem)) +
+                                         (double)request.payload_bytes,
+                                     &c->context->machine);
   release_packed(x, false); /* by a route that failed to run */
   if (shunt_cache_packed_make(cache, &x->lookup, &request, c->stream, &x->packed.copy) !=
       SHUNT_OK) {
@@ -179,10 +182,7 @@ static void pack(struct shunt_product *x, const struct shunt_call *c,
   if (!fill(cache, x->packed.copy, route->pack(c, &x->packed.view), c->stream))
     release_packed(x, true);
   else
-    shunt_log_conversion(shunt_cost_copy(shunt_cost_csr_bytes(shunt_problem_sparse(c->problem)) +
-                                             (double)request.payload_bytes,
-                                         &c->context->machine),
-                         request.payload_bytes);
+    shunt_log_conversion(request.makes_us, request.payload_bytes);
 }
 
 /* A proof reads the matrix once more. */

@@ -93,6 +93,7 @@ check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_entry %D%/cusparse/test_measure \
   %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cache_memory %D%/plan/test_cache_profiles \
+  %D%/plan/test_cache_turns \
   %D%/plan/test_cache_proofs %D%/plan/test_context %D%/plan/test_cost \
   %D%/plan/test_cost_original %D%/plan/test_cost_sddmm %D%/plan/test_cost_shapes \
   %D%/plan/test_forks \
@@ -113,6 +114,7 @@ check_PROGRAMS += \
 %C%_cusparse_test_strides_LDADD = $(TESTED) -lpthread
 %C%_plan_test_cache_LDADD = $(TESTED) libshunt-problem.la -lpthread -lm
 %C%_plan_test_cache_memory_LDADD = $(TESTED) libshunt-problem.la -lpthread -lm
+%C%_plan_test_cache_turns_LDADD = $(TESTED) libshunt-problem.la -lpthread -lm
 %C%_plan_test_cache_profiles_LDADD = $(TESTED) libshunt-problem.la -lpthread -lm
 %C%_plan_test_cache_proofs_LDADD = $(TESTED) libshunt-problem.la -lpthread -lm
 %C%_plan_test_context_LDADD = $(TESTED) libshunt-problem.la -lpthread -lm

@@ -13,24 +13,24 @@
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/memory/budget.h"
 
-int64_t cache_reserved(const struct shunt_cache *c)
+int64_t cache_reserved(struct shunt_cache *c)
 {
   uint64_t bytes = 0;
-  return SHUNT_CUDA(cudaMemPoolGetAttribute(c->pool, cudaMemPoolAttrReservedMemCurrent, &bytes)) ==
-                 SHUNT_OK
-             ? (int64_t)bytes
-             : c->bytes;
+  const shunt_status s =
+      SHUNT_CUDA(cudaMemPoolGetAttribute(c->pool, cudaMemPoolAttrReservedMemCurrent, &bytes));
+  c->reserved = s == SHUNT_OK ? (int64_t)bytes : c->bytes;
+  return c->reserved;
 }
 
-int64_t cache_counted(const struct shunt_cache *c)
+int64_t cache_counted(struct shunt_cache *c)
 {
   const int64_t reserved = cache_reserved(c);
   return reserved > CACHE_PIECE && reserved > c->bytes ? reserved : c->bytes;
 }
 
-bool cache_is_spread(const struct shunt_cache *c, int64_t most)
+bool cache_is_spread(struct shunt_cache *c, int64_t most)
 {
-  return cache_reserved(c) > (most > CACHE_PIECE ? most : CACHE_PIECE);
+  return cache_reserved(c) > cache_most_spread(most);
 }
 
 void cache_announce(struct shunt_cache *c)
@@ -50,4 +50,23 @@ bool cache_trim(struct shunt_cache *c)
   if (!done || SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0)) != SHUNT_OK) return false;
   c->untrimmed = 0;
   return true;
+}
+
+/* Taking a piece and giving it back takes longer than many products: so the next attempt comes once
+   something was given back, and later each time.  */
+void cache_outgrew(struct shunt_cache *c, int64_t bytes)
+{
+  enum { MOST_DOUBLINGS = 6 };
+  c->outgrown = bytes;
+  c->outgrown_lasts = true;
+  c->outgrown_until = c->clock + ((uint64_t)RELIEVE_EVERY << c->outgrowths);
+  if (c->outgrowths < MOST_DOUBLINGS) c->outgrowths++;
+}
+
+bool cache_is_full(const struct shunt_cache *c, int64_t bytes, int64_t most)
+{
+  const int64_t pieces = (bytes + CACHE_PIECE - 1) / CACHE_PIECE;
+  const bool outgrows = c->outgrown > 0 && bytes >= c->outgrown &&
+                        (c->outgrown_lasts || c->clock < c->outgrown_until);
+  return outgrows && c->reserved + pieces * CACHE_PIECE > most;
 }

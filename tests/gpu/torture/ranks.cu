@@ -7,8 +7,9 @@
 // the matrices; each waits for the device after AHEAD (1) times MATRICES products.  Then, unless
 // FILLS is 0, each of those allocates until the device is full, products going on.
 //
-// Said: the rate of the processes together over that of the one (`rate`), memory in use while they
-// run (`used_mb`), and what they could allocate in all (`filled_mb`).  Checked here: results are
+// Said: what a product of the one takes (`us_a_product`), the rate of the processes together over
+// that of the one (`rate`), memory in use while they run (`used_mb`), and what they could allocate in
+// all (`filled_mb`).  Checked here: results are
 // right, no call fails.  What may be kept, and how much of the rate is left, is checked against the
 // same program without Shunt, by check_gpu.sh.
 #include <sched.h>
@@ -138,6 +139,7 @@ int main(int argc, char **argv)
   if (m == MAP_FAILED || processes < 2 || load.ahead < 1) return 2;
   const double one = rate_of(*m, 1, load);
   printf("time products_a_second=%.0f processes=1 used_mb=%.0f\n", one, megabytes(m->used));
+  printf("value us_a_product=%.2f\n", 1e6 / one);
   load.fills = argc > 5 ? atoi(argv[5]) != 0 : true;
   const double all = rate_of(*m, processes, load);
   printf("time products_a_second=%.0f processes=%d\n", all, processes);

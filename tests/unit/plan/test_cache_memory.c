@@ -370,7 +370,7 @@ static void test_shared(void)
   check(!shunt_cache_wants_relief(cache) || !shunt_cache_wants_relief(cache),
         "one's own want is heard once");
   end_elsewhere(other, ends);
-  for (int i = 0; i < 100; i++) call(&formats[0], &l);
+  for (int i = 0; i < 1024; i++) call(&formats[0], &l);
   check(pack(&formats[1]) == SHUNT_OK && allocated == 2, "when it ends there is room");
   other = keep_elsewhere(folder, 1256, budget, ends);
   check(want_elsewhere(ends) && shunt_cache_wants_relief(cache), "another wants something");
