@@ -75,8 +75,8 @@ static double read_by_lanes(const struct shunt_csr *a)
   return bytes;
 }
 
-/* Rounds of tiles, each as long as its products, or as its lanes hash; or as long as D and A's arrays
-   take to come. */
+/* Rounds of tiles, each as long as its products, or as its lanes hash; or as long as D and A's
+   arrays take to come. */
 static double wide_us(const struct shunt_spmm *p, int columns, double copy,
                       const struct shunt_machine *m)
 {
@@ -102,8 +102,8 @@ double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_de
                       of(m)->narrow_least + of(m)->narrow_step * (double)a->cols * 2 / how->split);
 }
 
-/* Of fewer than half as many blocks as multiprocessors, too few read D.  As many as fit at one time;
-   beyond that blocks of twice the rows, which read B half as often. */
+/* Of fewer than half as many blocks as multiprocessors, too few read D.  As many as fit at one
+   time; beyond that blocks of twice the rows, which read B half as often. */
 static struct shunt_dense_shape narrow_shape(const struct shunt_spmm *p,
                                              const struct shunt_machine *m)
 {
