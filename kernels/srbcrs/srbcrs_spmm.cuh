@@ -43,7 +43,8 @@ __device__ __forceinline__ void unit_barrier()
 }
 
 // Store: what becomes of sums, by store.put(row, column, room, sums): X of a row from `column` on,
-// of which `room` columns exist; kEarly: launched while the kernel before it runs.
+// of which `room` columns exist; kEarly: launched while the kernel before it runs, and B's integers
+// are signed or not, as store.is_unsigned says.
 template <class Store> struct arguments {
   struct shunt_srbcrs v;
   const uint8_t *b; // row-major; pointer and b_row_bytes multiples of 16, no ragged last piece
@@ -54,6 +55,11 @@ template <class Store> struct arguments {
 
   // Only what the softmax stands before comes in several.
   static __device__ __forceinline__ int64_t problem() { return Store::kEarly ? blockIdx.y : 0; }
+  __device__ __forceinline__ bool b_is_unsigned() const
+  {
+    if constexpr (Store::kEarly) return store.is_unsigned;
+    return false;
+  }
 };
 
 // The stride's lists as a lane needs them: the rows of B in its eight slots, its words of A.
@@ -127,7 +133,7 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
     return b;
   }
 
-  template <int PartA, int PartB>
+  template <int PartA, int PartB, bool SignedB>
   __device__ __forceinline__ void multiply_parts(const uint32_t (&column)[2][X],
                                                  const lane_lists<BitsA> &l)
   {
@@ -137,8 +143,17 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
     for (int i = 0; i < X / 2; i++) {
       const uint32_t columns[4] = {column[0][i], column[0][i + X / 2], column[1][i],
                                    column[1][i + X / 2]};
-      mma_of_parts<PartB, kPartsB, PartA, kPartsA, SignedA>(d[PartA + PartB][i], columns, a);
+      mma_of_parts<PartB, kPartsB, PartA, kPartsA, SignedB, SignedA>(d[PartA + PartB][i], columns,
+                                                                     a);
     }
+  }
+
+  template <int PartB, bool SignedB>
+  __device__ __forceinline__ void multiply_columns(const uint32_t (&column)[2][X],
+                                                   const lane_lists<BitsA> &l)
+  {
+    multiply_parts<0, PartB, SignedB>(column, l);
+    if constexpr (kPartsA == 2) multiply_parts<1, PartB, SignedB>(column, l);
   }
 
   template <int PartB>
@@ -146,9 +161,12 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
                                                 const lane_lists<BitsA> &l)
   {
     uint32_t column[2][X];
-    columns_of<X, BitsB, PartB>(b, column);
-    multiply_parts<0, PartB>(column, l);
-    if constexpr (kPartsA == 2) multiply_parts<1, PartB>(column, l);
+    columns_of<X, BitsB, PartB>(b, column, nibble_signs(p.b_is_unsigned()));
+    // Nibbles have become signed bytes, and of two parts the low one is never signed.
+    if (BitsB > 4 && PartB == kPartsB - 1 && p.b_is_unsigned())
+      multiply_columns<PartB, false>(column, l);
+    else
+      multiply_columns<PartB, true>(column, l);
   }
 
   // Strides first, first + by, .. before end.  ready(), when the first lists are asked for: returns
