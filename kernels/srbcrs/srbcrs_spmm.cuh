@@ -35,11 +35,16 @@ namespace srbcrs
 
 constexpr int kStride = SHUNT_SRBCRS_STRIDE, kWarps = 4; // of a block that multiply
 
+// A block has one set of kWarps warps that multiply, or several, each of which has units of its own.
+template <int Sets> __device__ __forceinline__ int set_of_warp()
+{
+  return Sets == 1 ? 0 : threadIdx.x / (kWarps * 32);
+}
 // Of the warps that share a unit, where others of the block have no part in it.
 constexpr int kUnitBarrier = 1;
-__device__ __forceinline__ void unit_barrier()
+template <int Sets> __device__ __forceinline__ void unit_barrier()
 {
-  __barrier_sync_count(kUnitBarrier, kWarps * 32);
+  __barrier_sync_count(kUnitBarrier + set_of_warp<Sets>(), kWarps * 32);
 }
 
 // Store: what becomes of sums, by store.put(row, column, room, sums): X of a row from `column` on,
@@ -217,16 +222,17 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
   }
 
   // The four warps' sums, added up in the first one.
-  __device__ __forceinline__ void add_up(int warp)
+  template <int Sets> __device__ __forceinline__ void add_up(int warp)
   {
-    __shared__ int sums[kWarps - 1][X * 2][32];
+    __shared__ int of_sets[Sets][kWarps - 1][X * 2][32];
+    auto &sums = of_sets[set_of_warp<Sets>()];
 #pragma unroll
     for (int w = 0; w < kWeights; w++) {
-      if (w > 0) unit_barrier(); // the last weight's sums are read
+      if (w > 0) unit_barrier<Sets>(); // the last weight's sums are read
       if (warp > 0)
 #pragma unroll
         for (int i = 0; i < X * 2; i++) sums[warp - 1][i][lane] = d[w][i / 4][i % 4];
-      unit_barrier();
+      unit_barrier<Sets>();
       if (warp > 0) continue;
 #pragma unroll
       for (int i = 0; i < X * 2; i++)
@@ -238,13 +244,13 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
 };
 
 // Unit u: group u / wide, columns 8X (u % wide) .. of C; Split warps a unit.  Piece i: the units of
-// kWarps warps, 0 .. kWarps - 1 of a block.
-template <class Store, int BitsA, int BitsB, int X, int Split, bool SignedA, class Ready>
+// a set of warps.
+template <class Store, int BitsA, int BitsB, int X, int Split, bool SignedA, int Sets, class Ready>
 __device__ __forceinline__ void multiply_piece(const arguments<Store> &p, int64_t i,
                                                const Ready &ready)
 {
   static_assert(Split == 1 || Split == kWarps, "a warp or all of them a unit");
-  const int warp = threadIdx.x / 32, wide = (p.n + 8 * X - 1) / (8 * X);
+  const int warp = threadIdx.x / 32 % kWarps, wide = (p.n + 8 * X - 1) / (8 * X);
   const int64_t unit = i * (kWarps / Split) + warp / Split;
   const int64_t group = unit / wide;
   if (Split == 1 && group >= p.v.groups) return;
@@ -253,7 +259,7 @@ __device__ __forceinline__ void multiply_piece(const arguments<Store> &p, int64_
   const int64_t end = (p.v.end[group] + kStride - 1) / kStride;
   m.walk(begin + warp % Split, end, Split, ready);
   if constexpr (Split > 1) {
-    m.add_up(warp);
+    m.template add_up<Sets>(warp);
     if (warp > 0) return;
   }
   m.store(group);
@@ -266,7 +272,7 @@ __global__ void __launch_bounds__(kWarps * 32)
 {
   wait_for_previous();
   let_next_in();
-  multiply_piece<Store, BitsA, BitsB, X, Split, SignedA>(p, blockIdx.x, [] {});
+  multiply_piece<Store, BitsA, BitsB, X, Split, SignedA, 1>(p, blockIdx.x, [] {});
 }
 
 } // namespace srbcrs

@@ -13,12 +13,10 @@ namespace shunt
 namespace srbcrs
 {
 
-using proved_team = guard::team<kWarps, 2>;
-// Blocks of a multiprocessor, as many as have room for their registers: of X columns a lane.
-constexpr int proved_blocks(int x)
-{
-  return x == 4 ? 5 : 4;
-}
+// A block has two sets of warps that multiply, each with pieces of its own: half as many blocks as
+// pieces arrive at the sum and wait for it.
+constexpr int kSets = 2, kProvedBlocks = 2; // of a multiprocessor
+using proved_team = guard::team<kSets * kWarps, 4>;
 
 // Nothing could be agreed on: the rows that this block has stored, which no other writes.
 template <class T, int X, int Split>
@@ -40,16 +38,18 @@ __device__ __noinline__ void repair_own(const arguments<combined_store<T>> &p,
 
 // T: of C, and what alpha is.
 template <class T, int X, int Split>
-__global__ void __launch_bounds__(proved_team::kThreads, proved_blocks(X))
+__global__ void __launch_bounds__(proved_team::kThreads, kProvedBlocks)
     spmm_strides_proved(const __grid_constant__ arguments<combined_store<T>> p,
                         const __grid_constant__ guard::proof_in<T> f)
 {
   __shared__ guard::proof_state<proved_team> b;
   guard::open_proof(b);
-  if (threadIdx.x < kWarps * 32) {
-    for (int i = blockIdx.x; i < f.pieces; i += gridDim.x) {
-      multiply_piece<combined_store<T>, 8, 8, X, Split, true>(p, i, [] { wait_for_previous(); });
-      if (Split > 1) unit_barrier(); // the sums are read
+  if (threadIdx.x < proved_team::kWarps * 32) {
+    const int step = gridDim.x * kSets;
+    for (int i = blockIdx.x + set_of_warp<kSets>() * gridDim.x; i < f.pieces; i += step) {
+      multiply_piece<combined_store<T>, 8, 8, X, Split, true, kSets>(p, i,
+                                                                     [] { wait_for_previous(); });
+      if (Split > 1) unit_barrier<kSets>(); // the sums are read
     }
     wait_for_previous(); // those who had no group
     let_next_in();
