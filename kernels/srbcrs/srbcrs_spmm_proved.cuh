@@ -1,9 +1,10 @@
 // srbcrs_spmm_proved.cuh: spmm_strides, and in the same launch the proof that the packed copy still
 // stands for A (kernels/guard/proof_inside.cuh).
 //
-// A piece of work is what a block of spmm_strides has.  Launched early, the warps that multiply
-// read the lists of their first strides while the kernel before is still at work, and wait for it
-// only when they turn to B: nobody writes the copy that late (srbcrs_kernels.h).
+// A piece of work, a block's of spmm_strides, is that of a set of warps.  Launched early, the warps
+// that multiply read the lists of their first strides while the kernel before is still at work, and
+// wait for it only when they turn to B: nobody writes the copy that late (srbcrs_kernels.h).  They
+// let the next kernel in when they have multiplied, those that hash as soon as they have.
 #pragma once
 #include "kernels/guard/proof_inside.cuh"
 #include "kernels/srbcrs/srbcrs_spmm_combined.cuh"
