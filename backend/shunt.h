@@ -237,19 +237,21 @@ SHUNT_API shunt_status shunt_attention(const struct shunt_packed *p, float scale
      bits             12 x 8   12 x 4
      k                  8191   131071
 
-   and beyond that while k times the largest products stays below 2^31.
+   with both signed; half of it with one unsigned (1 of 16 x 16 bits, 65793 of 8 x 8), a quarter
+   with both (none of 16 x 16); and beyond it while k times the largest products stays below 2^31.
 
    Functions return SHUNT_E_ARGUMENT and SHUNT_E_UNSUPPORTED as those above.  */
 
 #ifndef SHUNT_SRBCRS_INTEGERS_H
-/* A dense matrix of signed integers by rows, of 16, 8 or 4 bits each.  Row i begins row_bytes i
-   bytes behind `values`; both are multiples of 16 bytes, and so much memory a row has.  What stands
-   behind a row's last element is read, and does not matter.  Of 4 bits, two a byte, the even one in
-   the low nibble.  */
+/* A dense matrix of integers by rows, of 16, 8 or 4 bits each, signed or not.  Row i begins
+   row_bytes i bytes behind `values`; both are multiples of 16 bytes, and so much memory a row has.
+   What stands behind a row's last element is read, and does not matter.  Of 4 bits, two a byte, the
+   even one in the low nibble.  */
 struct shunt_integers {
   const void *values;
   int bits;
   int64_t rows, cols, row_bytes;
+  int is_unsigned; /* 0: signed */
 };
 
 /* What becomes of an int32 sum at (i, j), i a row of the sparse matrix:
@@ -272,9 +274,9 @@ struct shunt_scaling {
    |x| of the matrix or, per_row, of its row; q = x / scale, rounded to the nearest, ties to even,
    bounded by -L and L; 0 for a NaN.
 
-   from: f16, bf16 or f32.  to: of the first (batch, head), of from's rows and columns, its values
-   written; those of the others stand behind it, rows x row_bytes each.  scales: for each (batch,
-   head) a float or, per_row, one for each row: what shunt_scaling takes.  */
+   from: f16, bf16 or f32.  to: signed, of the first (batch, head), of from's rows and columns, its
+   values written; those of the others stand behind it, rows x row_bytes each.  scales: for each
+   (batch, head) a float or, per_row, one for each row: what shunt_scaling takes.  */
 SHUNT_API shunt_status shunt_quantise(const struct shunt_tensor *from, enum shunt_place where,
                                       int per_row, const struct shunt_integers *to, float *scales,
                                       shunt_stream stream);
@@ -336,9 +338,9 @@ SHUNT_API shunt_status shunt_integer_softmax(const struct shunt_packed_integers 
    n x d, each of any of f16, bf16 and f32.  P's values are not read.  workspace: of the same sizes
    and bits, aligned to 256 bytes: Q, K and V as integers.  That is all on a device whose shared
    memory holds the scores of P's longest rows (on an H100 up to 1792 vectors), with heads of up to
-   128 columns, of 8 bits: one launch computes the rest.  Elsewhere, with the same bits, there come
-   scores of f16 and weights of as many (batch, head) as have 16 MiB of scores, which share
-   launches, or of one.  A row with a scaled score beyond f16's range becomes NaN.
+   128 columns: one launch computes the rest, integers of 4 bits in bytes.  Elsewhere, with the same
+   bits, there come scores of f16 and weights of as many (batch, head) as have 16 MiB of scores,
+   which share launches, or of one.  A row with a scaled score beyond f16's range becomes NaN.
 
    bits_v = SHUNT_REAL_V, with bits_qk = 8: V stays as it is, f16 or bf16, and the weights are
    rounded to its type in place of integers; sums are f32.  One launch, for heads of up to 128

@@ -36,8 +36,9 @@ struct shunt_native_integers {
   shunt_status (*softmax)(const struct shunt_packed_integers *p,
                           const struct shunt_srbcrs_softmax *q, const struct shunt_srbcrs *v,
                           shunt_stream stream);
-  /* Attention in one call: is it there for Q and K, and V, of so many bits and columns?  The host
-     has none: its three calls do the same work.  Both have it of V as it is.  */
+  /* Attention in one call: is it there for Q and K, and V, of so many bits and columns?  Integers
+     of 4 bits then stand in bytes.  The host has none: its three calls do the same work.  Both have
+     it of V as it is.  */
   int (*fuses)(const struct shunt_packed_integers *p, int bits_qk, int bits_v, int64_t cols);
   shunt_status (*attention)(const struct shunt_packed_integers *p,
                             const struct shunt_srbcrs_attention *q, shunt_stream stream);

@@ -92,7 +92,7 @@ static struct shunt_integers place_integers(struct attention *x, char *workspace
 {
   const int64_t pitch = ((t->cols * bits + 7) / 8 + 15) / 16 * 16;
   const size_t bytes = (size_t)(shunt_tensor_problems(t) * t->rows * pitch);
-  return (struct shunt_integers){place(x, workspace, bytes), bits, t->rows, t->cols, pitch};
+  return (struct shunt_integers){place(x, workspace, bytes), bits, t->rows, t->cols, pitch, 0};
 }
 
 /* What three calls leave for one another. */
@@ -115,9 +115,9 @@ static void lay_out(struct attention *x, char *workspace)
              x->p->at.engine->integers->fuses(x->p, x->bits_qk, x->bits_v, x->q->cols);
   x->at_once = problems < MOST_AT_ONCE ? (int64_t)problems : MOST_AT_ONCE;
   x->bytes = 0;
-  x->of_q = place_integers(x, workspace, x->q, x->bits_qk);
-  x->of_k = place_integers(x, workspace, x->k, x->bits_qk);
-  if (!is_real(x)) x->of_v = place_integers(x, workspace, x->v, is_e4m3(x) ? 8 : x->bits_v);
+  x->of_q = place_integers(x, workspace, x->q, x->fused ? 8 : x->bits_qk);
+  x->of_k = place_integers(x, workspace, x->k, x->fused ? 8 : x->bits_qk);
+  if (!is_real(x)) x->of_v = place_integers(x, workspace, x->v, x->fused ? 8 : x->bits_v);
   x->q_scales = place(x, workspace, problems * (size_t)x->q->rows * size);
   x->k_scales = place(x, workspace, problems * (size_t)x->k->rows * size);
   if (!is_real(x)) x->v_scale = place(x, workspace, problems * size);
@@ -137,6 +137,8 @@ static shunt_status quantise(const struct attention *x, shunt_stream stream)
                                 shunt_quantise_of(x->k, &x->of_k, x->k_scales, 1),
                                 shunt_quantise_of(x->v, &x->of_v, x->v_scale, 0)};
   of[2].is_e4m3 = is_e4m3(x);
+  of[0].narrow = of[1].narrow = x->fused && x->bits_qk == 4;
+  of[2].narrow = x->fused && x->bits_v == 4;
   return x->p->at.engine->integers->quantise(&x->p->at, of, is_real(x) ? 2 : 3, stream);
 }
 
@@ -162,7 +164,8 @@ static shunt_status fused_problems(const struct attention *x, int64_t z, int64_t
   if (is_real(x))
     q.real_v = real_v(x, z, count);
   else
-    q.v = of_problem(&x->of_v, z), q.v_scale = x->v_scale + z, q.v_e4m3 = is_e4m3(x);
+    q.v = of_problem(&x->of_v, z), q.v_scale = x->v_scale + z, q.v_e4m3 = is_e4m3(x),
+    q.narrow_v = x->bits_v == 4;
   return x->p->at.engine->integers->attention(x->p, &q, stream);
 }
 

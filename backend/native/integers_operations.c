@@ -21,7 +21,7 @@ shunt_status shunt_quantise(const struct shunt_tensor *from, enum shunt_place wh
   struct shunt_native_place at = {0};
   if (!to || !scales || shunt_tensor_problems(from) == 0 || from->rows < 1) return SHUNT_E_ARGUMENT;
   if (!shunt_tensor_fits(from, from, from->rows, from->cols, 0)) return SHUNT_E_ARGUMENT;
-  if (!shunt_integers_fit(to, from->rows, from->cols)) return SHUNT_E_ARGUMENT;
+  if (!shunt_integers_fit(to, from->rows, from->cols) || to->is_unsigned) return SHUNT_E_ARGUMENT;
   if ((uintptr_t)scales % sizeof *scales || (where != SHUNT_HOST && where != SHUNT_DEVICE))
     return SHUNT_E_ARGUMENT;
   at.engine = shunt_native_engine_of(where);

@@ -10,10 +10,10 @@
 static inline int64_t shunt_integer_at(const struct shunt_integers *m, int64_t i, int64_t j)
 {
   const char *row = (const char *)m->values + i * m->row_bytes;
-  if (m->bits == 16) return ((const int16_t *)(const void *)row)[j];
-  if (m->bits == 8) return ((const int8_t *)row)[j];
-  const int nibble = (unsigned char)row[j / 2] >> j % 2 * 4 & 15;
-  return nibble < 8 ? nibble : nibble - 16;
+  int64_t x = (unsigned char)row[j / 2] >> j % 2 * 4 & 15;
+  if (m->bits == 16) x = ((const uint16_t *)(const void *)row)[j];
+  if (m->bits == 8) x = ((const uint8_t *)row)[j];
+  return m->is_unsigned || x >> (m->bits - 1) == 0 ? x : x - (INT64_C(1) << m->bits);
 }
 
 /* Of problem z, of so many rows and columns each: operands and scales. */

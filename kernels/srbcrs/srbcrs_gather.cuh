@@ -57,12 +57,14 @@ __device__ __forceinline__ void transpose(const uint32_t (&r)[4], uint32_t (&col
 
 // Bytes of part Part of four columns of a row: set `q` of X / 4.
 template <int Bits, int Part, int Words>
-__device__ __forceinline__ uint32_t four_columns(const uint32_t (&row)[Words], int q)
+__device__ __forceinline__ uint32_t four_columns(const uint32_t (&row)[Words], int q,
+                                                 uint32_t signs)
 {
   if constexpr (Bits == 16) return bytes_of_16<Part>(row[2 * q], row[2 * q + 1]);
   if constexpr (Bits == 8) return row[q];
   if constexpr (Bits == 4)
-    return q % 2 ? bytes_of_high_nibbles(row[q / 2]) : bytes_of_low_nibbles(row[q / 2]);
+    return q % 2 ? bytes_of_high_nibbles(row[q / 2], signs)
+                 : bytes_of_low_nibbles(row[q / 2], signs);
 }
 
 // Column i of set q among the X.
@@ -71,9 +73,11 @@ template <int Bits> __device__ __forceinline__ constexpr int column_of(int q, in
   return Bits == 4 ? q / 2 * 8 + 2 * i + q % 2 : 4 * q + i;
 }
 
-// Part Part of the X columns, each in the words of slots 4t .. 4t + 3 and 4t + 16 .. 4t + 19.
+// Part Part of the X columns, each in the words of slots 4t .. 4t + 3 and 4t + 16 .. 4t + 19; of
+// nibbles with these signs.
 template <int X, int Bits, int Part>
-__device__ __forceinline__ void columns_of(const lane_rows<X, Bits> &b, uint32_t (&to)[2][X])
+__device__ __forceinline__ void columns_of(const lane_rows<X, Bits> &b, uint32_t (&to)[2][X],
+                                           uint32_t signs = kNibbleSigns)
 {
 #pragma unroll
   for (int h = 0; h < 2; h++)
@@ -81,7 +85,7 @@ __device__ __forceinline__ void columns_of(const lane_rows<X, Bits> &b, uint32_t
     for (int q = 0; q < X / 4; q++) {
       uint32_t rows[4], four[4];
 #pragma unroll
-      for (int i = 0; i < 4; i++) rows[i] = four_columns<Bits, Part>(b.word[4 * h + i], q);
+      for (int i = 0; i < 4; i++) rows[i] = four_columns<Bits, Part>(b.word[4 * h + i], q, signs);
       transpose(rows, four);
 #pragma unroll
       for (int i = 0; i < 4; i++) to[h][column_of<Bits>(q, i)] = four[i];

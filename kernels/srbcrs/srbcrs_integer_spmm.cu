@@ -46,7 +46,7 @@ extern "C" shunt_status shunt_srbcrs_integer_spmm_cuda(const struct shunt_srbcrs
                               static_cast<int>(p->b.cols),
                               {p->c, p->c_row_stride, wide, p->scaling, v->rows, p->b.cols,
                                shunt_srbcrs_count(&p->problems), p->c_first, p->heads,
-                               p->head_stride, p->batch_stride},
+                               p->head_stride, p->batch_stride, p->b.is_unsigned != 0},
                               p->problems.places / 8 * v->bits};
   if (v->bits == 16) return launch_integers_16(k, p->b.bits, shape, d, stream);
   if (v->bits == 12) return launch_integers_12(k, p->b.bits, shape, d, stream);

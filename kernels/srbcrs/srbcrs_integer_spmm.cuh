@@ -18,6 +18,7 @@ struct scaled_store {
   struct shunt_scaling scaling;
   int64_t rows, cols, count; // of a problem, and how many of them
   int64_t first, heads, head_stride, batch_stride;
+  bool is_unsigned; // B
 
   unsigned problems() const { return static_cast<unsigned>(count); }
 

@@ -15,8 +15,9 @@
      bits             12 x 8   12 x 4
      k                  8191   131071
 
-   (65793 where A is SHUNT_U8 and B of 8 bits), and in 16 bits, where that is little, while k times
-   the largest products stay below 2^31.  */
+   with both signed; half of it with one unsigned (1 of 16 x 16 bits, 65793 of 8 x 8), a quarter
+   with both (none of 16 x 16); and beyond it while k times the largest products stay below
+   2^31.  */
 #ifndef SHUNT_SRBCRS_INTEGERS_H
 #define SHUNT_SRBCRS_INTEGERS_H
 
@@ -27,15 +28,16 @@
 extern "C" {
 #endif
 
-/* A dense matrix of signed integers by rows, of 16, 8 or 4 bits each.  Row i begins row_bytes i
-   bytes behind `values`; both are multiples of 16 bytes, and so much memory a row has.  What stands
-   behind a row's last element is read, and does not matter.  Of 4 bits, two a byte:
+/* A dense matrix of integers by rows, of 16, 8 or 4 bits each, signed or not.  Row i begins
+   row_bytes i bytes behind `values`; both are multiples of 16 bytes, and so much memory a row has.
+   What stands behind a row's last element is read, and does not matter.  Of 4 bits, two a byte:
 
      byte b of a row   | element 2b + 1 | element 2b |      the low nibble has the even one  */
 struct shunt_integers {
   const void *values;
   int bits;
   int64_t rows, cols, row_bytes;
+  int is_unsigned; /* 0: signed */
 };
 
 /* What becomes of an int32 sum at (i, j), i a row of the sparse matrix:

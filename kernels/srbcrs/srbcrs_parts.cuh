@@ -7,6 +7,7 @@
 //
 // modulo 2^32, so that sums of parts may wrap, too.  Eight- and four-bit integers are one signed
 // part.  A 4-bit integer becomes a byte: its nibble, with the sign bit spread over the upper half.
+// Of unsigned integers the high, or only, part is unsigned; nibbles stay as they are.
 #pragma once
 #include <stdint.h>
 
@@ -28,25 +29,31 @@ template <int Part> __device__ __forceinline__ uint32_t bytes_of_16(uint32_t w0,
   return ptx::permute_bytes(w0, w1, Part == 0 ? 0x6420 : 0x7531);
 }
 
+// Where nibbles have their signs: nowhere, if they are unsigned.
+constexpr uint32_t kNibbleSigns = 0x08080808u;
+__device__ __forceinline__ uint32_t nibble_signs(bool is_unsigned)
+{
+  return is_unsigned ? 0 : kNibbleSigns;
+}
 // Four low nibbles, those of each byte, as signed bytes.
-__device__ __forceinline__ uint32_t bytes_of_low_nibbles(uint32_t w)
+__device__ __forceinline__ uint32_t bytes_of_low_nibbles(uint32_t w, uint32_t signs = kNibbleSigns)
 {
   const uint32_t x = w & 0x0f0f0f0fu;
-  return x | (x & 0x08080808u) * 30; // 8 x 30 = 0xf0
+  return x | (x & signs) * 30; // 8 x 30 = 0xf0
 }
 // Four high ones.
-__device__ __forceinline__ uint32_t bytes_of_high_nibbles(uint32_t w)
+__device__ __forceinline__ uint32_t bytes_of_high_nibbles(uint32_t w, uint32_t signs = kNibbleSigns)
 {
-  return bytes_of_low_nibbles(w >> 4);
+  return bytes_of_low_nibbles(w >> 4, signs);
 }
 
-// d += a b for part PartA of integers that have PartsA, and so B: the last part is signed, of B if
-// its integers are.
-template <int PartA, int PartsA, int PartB, int PartsB, bool SignedB = true>
+// d += a b for part PartA of integers that have PartsA, and so B: the last part is signed if its
+// integers are.
+template <int PartA, int PartsA, int PartB, int PartsB, bool SignedA, bool SignedB>
 __device__ __forceinline__ void mma_of_parts(int (&d)[4], const uint32_t (&a)[4],
                                              const uint32_t (&b)[2])
 {
-  ptx::mma_m16n8k32<PartA == PartsA - 1, PartB == PartsB - 1 && SignedB>(d, a, b);
+  ptx::mma_m16n8k32<PartA == PartsA - 1 && SignedA, PartB == PartsB - 1 && SignedB>(d, a, b);
 }
 
 // The sum that accumulators d[0], d[1], .. of weights 1, 256, .. stand for.

@@ -25,7 +25,7 @@ constexpr int warps_of = Bits == 16 ? SHUNT_SRBCRS_SDDMM_WARPS_16 : SHUNT_SRBCRS
 template <int Bits>
 constexpr int blocks_of = Bits == 16 ? SHUNT_SRBCRS_SDDMM_RESIDENT_16 : SHUNT_SRBCRS_SDDMM_RESIDENT;
 
-template <int Bits>
+template <int Bits, bool Signed>
 __global__ void __launch_bounds__(warps_of<Bits> * 32, blocks_of<Bits>)
     sddmm_strides(const __grid_constant__ arguments p)
 {
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(warps_of<Bits> * 32, blocks_of<Bits>)
   const int64_t end = (__ldg(p.v.end + group) + kStride - 1) / kStride;
   int64_t stride = begin + block % p.phases;
   if (stride >= end) return;
-  multiplier<Bits> m(p, group);
+  multiplier<Bits, Signed> m(p, group);
   lane_lists now = m.lists(stride);
   while (stride < end) {
     const int64_t next = stride + p.phases;
@@ -60,7 +60,7 @@ static shunt_status check(const struct shunt_srbcrs_sddmm *p, const struct shunt
   return p->values && (uintptr_t)p->values % 16 == 0 ? SHUNT_OK : SHUNT_E_ARGUMENT;
 }
 
-template <int Bits>
+template <int Bits, bool Signed>
 static shunt_status launch(const arguments &k, int64_t problems, const struct shunt_device *d,
                            cudaStream_t stream)
 {
@@ -68,7 +68,7 @@ static shunt_status launch(const arguments &k, int64_t problems, const struct sh
   const int64_t blocks = (k.v.groups + warps - 1) / warps * k.phases;
   if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
   const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(problems));
-  return launch_early(sddmm_strides<Bits>, grid, dim3(warps * 32), d, stream, k);
+  return launch_early(sddmm_strides<Bits, Signed>, grid, dim3(warps * 32), d, stream, k);
 }
 
 } // namespace sddmm
@@ -87,7 +87,11 @@ extern "C" shunt_status shunt_srbcrs_sddmm_cuda(const struct shunt_srbcrs_sddmm 
   const int64_t problems = shunt_srbcrs_count(&p->problems);
   const arguments k = {
       *v, p->a, p->b, p->scaling, p->values, static_cast<int>(phases), p->problems.places};
-  if (p->a.bits == 16) return launch<16>(k, problems, d, stream);
-  if (p->a.bits == 8) return launch<8>(k, problems, d, stream);
-  return launch<4>(k, problems, d, stream);
+  const bool is_signed = !p->a.is_unsigned && !p->b.is_unsigned;
+  if (p->a.bits == 4) return launch<4, false>(k, problems, d, stream);
+  if (p->a.bits == 8)
+    return is_signed ? launch<8, true>(k, problems, d, stream)
+                     : launch<8, false>(k, problems, d, stream);
+  return is_signed ? launch<16, true>(k, problems, d, stream)
+                   : launch<16, false>(k, problems, d, stream);
 }

@@ -46,9 +46,10 @@ struct arguments {
 
 template <int Bits> constexpr int steps_of = Bits == 16 ? 1 : Bits == 8 ? 2 : 4;
 
-// The two words of step Step of a piece, part Part.
+// The two words of step Step of a piece, part Part; of nibbles with these signs.
 template <int Bits, int Step, int Part>
-__device__ __forceinline__ void words_of(const uint4 &piece, uint32_t (&to)[2])
+__device__ __forceinline__ void words_of(const uint4 &piece, uint32_t (&to)[2],
+                                         uint32_t signs = kNibbleSigns)
 {
   const uint32_t w[4] = {piece.x, piece.y, piece.z, piece.w};
   if constexpr (Bits == 16) {
@@ -56,7 +57,8 @@ __device__ __forceinline__ void words_of(const uint4 &piece, uint32_t (&to)[2])
   } else if constexpr (Bits == 8) {
     to[0] = w[2 * Step], to[1] = w[2 * Step + 1];
   } else {
-    to[0] = bytes_of_low_nibbles(w[Step]), to[1] = bytes_of_high_nibbles(w[Step]);
+    to[0] = bytes_of_low_nibbles(w[Step], signs);
+    to[1] = bytes_of_high_nibbles(w[Step], signs);
   }
 }
 
@@ -71,7 +73,23 @@ struct lane_lists {
   uint32_t masks;
 };
 
-template <int Bits> struct multiplier {
+// d += b a for bytes of B and A, of which each is signed or not.
+template <int PartB, int PartA, int Parts>
+__device__ __forceinline__ void mma_of_signs(int (&d)[4], const uint32_t (&b)[4],
+                                             const uint32_t (&a)[2], bool signed_b, bool signed_a)
+{
+  if (signed_b && signed_a)
+    mma_of_parts<PartB, Parts, PartA, Parts, true, true>(d, b, a);
+  else if (signed_b)
+    mma_of_parts<PartB, Parts, PartA, Parts, true, false>(d, b, a);
+  else if (signed_a)
+    mma_of_parts<PartB, Parts, PartA, Parts, false, true>(d, b, a);
+  else
+    mma_of_parts<PartB, Parts, PartA, Parts, false, false>(d, b, a);
+}
+
+// Signed: both A and B are; else each may be or not, which takes branches.  Nibbles take none.
+template <int Bits, bool Signed> struct multiplier {
   static constexpr int kParts = parts_of<Bits>, kWeights = weights_of<Bits, Bits>;
   const arguments &p;
   int g, t;
@@ -99,17 +117,20 @@ template <int Bits> struct multiplier {
   __device__ __forceinline__ void multiply_parts(const uint4 &a, const uint4 (&b)[4])
   {
     constexpr int kWeight = PartA + PartB;
+    const uint32_t signs = nibble_signs(!Signed && p.b.is_unsigned);
     uint32_t rows[2];
-    words_of<Bits, Step, PartA>(a, rows);
+    words_of<Bits, Step, PartA>(a, rows, nibble_signs(!Signed && p.a.is_unsigned));
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       uint32_t even[2], odd[2];
-      words_of<Bits, Step, PartB>(b[2 * h], even);
-      words_of<Bits, Step, PartB>(b[2 * h + 1], odd);
+      words_of<Bits, Step, PartB>(b[2 * h], even, signs);
+      words_of<Bits, Step, PartB>(b[2 * h + 1], odd, signs);
       int sums[4];
 #pragma unroll
       for (int i = 0; i < 4; i++) sums[i] = d[h][i][kWeight];
-      mma_of_parts<PartB, kParts, PartA, kParts>(sums, {even[0], odd[0], even[1], odd[1]}, rows);
+      constexpr bool kKnown = Signed || Bits == 4;
+      mma_of_signs<PartB, PartA, kParts>(sums, {even[0], odd[0], even[1], odd[1]}, rows,
+                                         kKnown || !p.b.is_unsigned, kKnown || !p.a.is_unsigned);
 #pragma unroll
       for (int i = 0; i < 4; i++) d[h][i][kWeight] = sums[i];
     }

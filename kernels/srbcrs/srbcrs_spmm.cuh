@@ -35,15 +35,21 @@ namespace srbcrs
 
 constexpr int kStride = SHUNT_SRBCRS_STRIDE, kWarps = 4; // of a block that multiply
 
+// A block has one set of kWarps warps that multiply, or several, each of which has units of its own.
+template <int Sets> __device__ __forceinline__ int set_of_warp()
+{
+  return Sets == 1 ? 0 : threadIdx.x / (kWarps * 32);
+}
 // Of the warps that share a unit, where others of the block have no part in it.
 constexpr int kUnitBarrier = 1;
-__device__ __forceinline__ void unit_barrier()
+template <int Sets> __device__ __forceinline__ void unit_barrier()
 {
-  __barrier_sync_count(kUnitBarrier, kWarps * 32);
+  __barrier_sync_count(kUnitBarrier + set_of_warp<Sets>(), kWarps * 32);
 }
 
 // Store: what becomes of sums, by store.put(row, column, room, sums): X of a row from `column` on,
-// of which `room` columns exist; kEarly: launched while the kernel before it runs.
+// of which `room` columns exist; kEarly: launched while the kernel before it runs, and B's integers
+// are signed or not, as store.is_unsigned says.
 template <class Store> struct arguments {
   struct shunt_srbcrs v;
   const uint8_t *b; // row-major; pointer and b_row_bytes multiples of 16, no ragged last piece
@@ -54,6 +60,11 @@ template <class Store> struct arguments {
 
   // Only what the softmax stands before comes in several.
   static __device__ __forceinline__ int64_t problem() { return Store::kEarly ? blockIdx.y : 0; }
+  __device__ __forceinline__ bool b_is_unsigned() const
+  {
+    if constexpr (Store::kEarly) return store.is_unsigned;
+    return false;
+  }
 };
 
 // The stride's lists as a lane needs them: the rows of B in its eight slots, its words of A.
@@ -127,7 +138,7 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
     return b;
   }
 
-  template <int PartA, int PartB>
+  template <int PartA, int PartB, bool SignedB>
   __device__ __forceinline__ void multiply_parts(const uint32_t (&column)[2][X],
                                                  const lane_lists<BitsA> &l)
   {
@@ -137,8 +148,17 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
     for (int i = 0; i < X / 2; i++) {
       const uint32_t columns[4] = {column[0][i], column[0][i + X / 2], column[1][i],
                                    column[1][i + X / 2]};
-      mma_of_parts<PartB, kPartsB, PartA, kPartsA, SignedA>(d[PartA + PartB][i], columns, a);
+      mma_of_parts<PartB, kPartsB, PartA, kPartsA, SignedB, SignedA>(d[PartA + PartB][i], columns,
+                                                                     a);
     }
+  }
+
+  template <int PartB, bool SignedB>
+  __device__ __forceinline__ void multiply_columns(const uint32_t (&column)[2][X],
+                                                   const lane_lists<BitsA> &l)
+  {
+    multiply_parts<0, PartB, SignedB>(column, l);
+    if constexpr (kPartsA == 2) multiply_parts<1, PartB, SignedB>(column, l);
   }
 
   template <int PartB>
@@ -146,9 +166,12 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
                                                 const lane_lists<BitsA> &l)
   {
     uint32_t column[2][X];
-    columns_of<X, BitsB, PartB>(b, column);
-    multiply_parts<0, PartB>(column, l);
-    if constexpr (kPartsA == 2) multiply_parts<1, PartB>(column, l);
+    columns_of<X, BitsB, PartB>(b, column, nibble_signs(p.b_is_unsigned()));
+    // Nibbles have become signed bytes, and of two parts the low one is never signed.
+    if (BitsB > 4 && PartB == kPartsB - 1 && p.b_is_unsigned())
+      multiply_columns<PartB, false>(column, l);
+    else
+      multiply_columns<PartB, true>(column, l);
   }
 
   // Strides first, first + by, .. before end.  ready(), when the first lists are asked for: returns
@@ -199,16 +222,17 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
   }
 
   // The four warps' sums, added up in the first one.
-  __device__ __forceinline__ void add_up(int warp)
+  template <int Sets> __device__ __forceinline__ void add_up(int warp)
   {
-    __shared__ int sums[kWarps - 1][X * 2][32];
+    __shared__ int of_sets[Sets][kWarps - 1][X * 2][32];
+    auto &sums = of_sets[set_of_warp<Sets>()];
 #pragma unroll
     for (int w = 0; w < kWeights; w++) {
-      if (w > 0) unit_barrier(); // the last weight's sums are read
+      if (w > 0) unit_barrier<Sets>(); // the last weight's sums are read
       if (warp > 0)
 #pragma unroll
         for (int i = 0; i < X * 2; i++) sums[warp - 1][i][lane] = d[w][i / 4][i % 4];
-      unit_barrier();
+      unit_barrier<Sets>();
       if (warp > 0) continue;
 #pragma unroll
       for (int i = 0; i < X * 2; i++)
@@ -220,13 +244,13 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
 };
 
 // Unit u: group u / wide, columns 8X (u % wide) .. of C; Split warps a unit.  Piece i: the units of
-// kWarps warps, 0 .. kWarps - 1 of a block.
-template <class Store, int BitsA, int BitsB, int X, int Split, bool SignedA, class Ready>
+// a set of warps.
+template <class Store, int BitsA, int BitsB, int X, int Split, bool SignedA, int Sets, class Ready>
 __device__ __forceinline__ void multiply_piece(const arguments<Store> &p, int64_t i,
                                                const Ready &ready)
 {
   static_assert(Split == 1 || Split == kWarps, "a warp or all of them a unit");
-  const int warp = threadIdx.x / 32, wide = (p.n + 8 * X - 1) / (8 * X);
+  const int warp = threadIdx.x / 32 % kWarps, wide = (p.n + 8 * X - 1) / (8 * X);
   const int64_t unit = i * (kWarps / Split) + warp / Split;
   const int64_t group = unit / wide;
   if (Split == 1 && group >= p.v.groups) return;
@@ -235,7 +259,7 @@ __device__ __forceinline__ void multiply_piece(const arguments<Store> &p, int64_
   const int64_t end = (p.v.end[group] + kStride - 1) / kStride;
   m.walk(begin + warp % Split, end, Split, ready);
   if constexpr (Split > 1) {
-    m.add_up(warp);
+    m.template add_up<Sets>(warp);
     if (warp > 0) return;
   }
   m.store(group);
@@ -248,7 +272,7 @@ __global__ void __launch_bounds__(kWarps * 32)
 {
   wait_for_previous();
   let_next_in();
-  multiply_piece<Store, BitsA, BitsB, X, Split, SignedA>(p, blockIdx.x, [] {});
+  multiply_piece<Store, BitsA, BitsB, X, Split, SignedA, 1>(p, blockIdx.x, [] {});
 }
 
 } // namespace srbcrs

@@ -27,7 +27,7 @@ static cudaError_t launch_proved(const arguments<combined_store<T>> &k, const gu
                                  const struct shunt_device *d, cudaStream_t stream)
 {
   return guard::launch_proof(&spmm_strides_proved<T, X, Split>, proved_team::kThreads, 0,
-                             proved_blocks(X), k, f, d, stream);
+                             kProvedBlocks, k, f, d, stream);
 }
 
 template <class T>
@@ -40,6 +40,7 @@ static shunt_status run_proved(const struct shunt_spmm *p, const struct shunt_sr
   const shunt_status s = guard::make_proof(p, r, &f);
   if (s != SHUNT_OK) return s;
   f.pieces = static_cast<int>(pieces_of(p, v->height, shape));
+  f.brief = true;
   const arguments<combined_store<T>> k = combined_arguments<T>(p, v, b);
   const bool whole = shape->split == 1;
   const cudaError_t e = shape->columns == 32 ? whole ? launch_proved<T, 4, 1>(k, f, d, stream)
@@ -64,7 +65,7 @@ extern "C" double shunt_srbcrs_spmm_proved_rounds(const struct shunt_spmm *p, in
   if (!is_proved_shape(shape)) return 0;
   const int64_t pieces = pieces_of(p, height, shape);
   if (pieces > INT32_MAX) return 0;
-  return static_cast<double>(pieces) / (proved_blocks(shape->columns / 8) * d->multiprocessors);
+  return static_cast<double>(pieces) / (kSets * kProvedBlocks * d->multiprocessors);
 }
 
 extern "C" shunt_status

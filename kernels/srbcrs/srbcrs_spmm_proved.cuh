@@ -1,9 +1,10 @@
 // srbcrs_spmm_proved.cuh: spmm_strides, and in the same launch the proof that the packed copy still
 // stands for A (kernels/guard/proof_inside.cuh).
 //
-// A piece of work is what a block of spmm_strides has.  Launched early, the warps that multiply
-// read the lists of their first strides while the kernel before is still at work, and wait for it
-// only when they turn to B: nobody writes the copy that late (srbcrs_kernels.h).
+// A piece of work, a block's of spmm_strides, is that of a set of warps.  Launched early, the warps
+// that multiply read the lists of their first strides while the kernel before is still at work, and
+// wait for it only when they turn to B: nobody writes the copy that late (srbcrs_kernels.h).  They
+// let the next kernel in when they have multiplied, those that hash as soon as they have.
 #pragma once
 #include "kernels/guard/proof_inside.cuh"
 #include "kernels/srbcrs/srbcrs_spmm_combined.cuh"
@@ -13,12 +14,10 @@ namespace shunt
 namespace srbcrs
 {
 
-using proved_team = guard::team<kWarps, 2>;
-// Blocks of a multiprocessor, as many as have room for their registers: of X columns a lane.
-constexpr int proved_blocks(int x)
-{
-  return x == 4 ? 5 : 4;
-}
+// A block has two sets of warps that multiply, each with pieces of its own: half as many blocks as
+// pieces arrive at the sum and wait for it.
+constexpr int kSets = 2, kProvedBlocks = 2; // of a multiprocessor
+using proved_team = guard::team<kSets * kWarps, 4>;
 
 // Nothing could be agreed on: the rows that this block has stored, which no other writes.
 template <class T, int X, int Split>
@@ -40,16 +39,18 @@ __device__ __noinline__ void repair_own(const arguments<combined_store<T>> &p,
 
 // T: of C, and what alpha is.
 template <class T, int X, int Split>
-__global__ void __launch_bounds__(proved_team::kThreads, proved_blocks(X))
+__global__ void __launch_bounds__(proved_team::kThreads, kProvedBlocks)
     spmm_strides_proved(const __grid_constant__ arguments<combined_store<T>> p,
                         const __grid_constant__ guard::proof_in<T> f)
 {
   __shared__ guard::proof_state<proved_team> b;
   guard::open_proof(b);
-  if (threadIdx.x < kWarps * 32) {
-    for (int i = blockIdx.x; i < f.pieces; i += gridDim.x) {
-      multiply_piece<combined_store<T>, 8, 8, X, Split, true>(p, i, [] { wait_for_previous(); });
-      if (Split > 1) unit_barrier(); // the sums are read
+  if (threadIdx.x < proved_team::kWarps * 32) {
+    const int step = gridDim.x * kSets;
+    for (int i = blockIdx.x + set_of_warp<kSets>() * gridDim.x; i < f.pieces; i += step) {
+      multiply_piece<combined_store<T>, 8, 8, X, Split, true, kSets>(p, i,
+                                                                     [] { wait_for_previous(); });
+      if (Split > 1) unit_barrier<kSets>(); // the sums are read
     }
     wait_for_previous(); // those who had no group
     let_next_in();

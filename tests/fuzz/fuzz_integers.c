@@ -120,7 +120,7 @@ static bool is_matrix(const struct matrix *m)
 static struct shunt_integers make_integers(int bits, int64_t rows, int64_t cols)
 {
   const int64_t pitch = (cols * bits / 8 + 16) / 16 * 16 + 16 * below(2);
-  struct shunt_integers m = {NULL, bits, rows, cols, pitch};
+  struct shunt_integers m = {NULL, bits, rows, cols, pitch, below(2)};
   char *memory = room_for((size_t)(rows * pitch));
   for (int64_t i = 0; i < rows * pitch; i++) memory[i] = (char)(take() * 77 + i);
   m.values = memory;

@@ -54,7 +54,8 @@ static double factor_of(const struct row *k, double *most, float *scale)
   const double sum = sum_of(k, most);
   *scale = (float)sum;
   if (!(sum > 0)) return 0;
-  const double largest = (double)shunt_srbcrs_largest(k->m), room = ldexp(1, 31 - 8);
+  const double largest = (double)shunt_srbcrs_largest(k->m),
+               room = (double)shunt_srbcrs_attention_room(k->p);
   const double factor = fmin(largest, fmax(1, floor(room / sum)));
   *scale = (float)(1 / (factor * sum));
   return factor;

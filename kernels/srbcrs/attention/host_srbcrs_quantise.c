@@ -44,7 +44,8 @@ static void put_row(const struct shunt_quantise *p, int64_t i, float scale, floa
 
 static void one_problem(const struct shunt_quantise *p)
 {
-  const float most = p->is_e4m3 ? 448 : (float)((1 << (p->to.bits - 1)) - 1);
+  const int bits = p->narrow ? 4 : p->to.bits;
+  const float most = p->is_e4m3 ? 448 : (float)((1 << (bits - 1)) - 1);
   const float of_all = p->per_row ? 0 : largest(&p->from, 0, p->from.rows) / most;
   if (!p->per_row) p->scales[0] = of_all;
   for (int64_t i = 0; i < p->from.rows; i++) {

@@ -35,7 +35,7 @@ static arguments arguments_of(const struct shunt_srbcrs_attention *p, const stru
           p->k_scales,
           p->scale,
           shunt_srbcrs_largest(m),
-          static_cast<float>(1 << (31 - 8)),
+          shunt_srbcrs_attention_room(p),
           static_cast<int>(p->q.cols),
           static_cast<int>(longest),
           {p->o, p->row_stride, wide, by_v, m->rows, p->q.cols, p->problems, p->first, p->heads,

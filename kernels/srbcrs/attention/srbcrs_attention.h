@@ -36,16 +36,17 @@ struct shunt_srbcrs_real_v {
 };
 
 /* q: rows x d, k and v: cols x d, of 8 bits, -127 .. 127, with a scale for each row of q and of k
-   and one for v.  Of several problems what the others have stands behind what the first one has, as
-   in struct shunt_srbcrs_problems; that of o as in struct shunt_srbcrs_integer_spmm: o is that of
-   head 0 of batch 0, and the first problem is number `first`; of one problem it is its own.  o:
-   f16, bf16 or f32.  real_v: without values v and v_scale are V, else they are not read; v_e4m3: v
+   and one for v.  narrow_v: v's integers are of 4 bits, -7 .. 7, and weights have room for that.
+   Of several problems what the others have stands behind what the first one has, as in struct
+   shunt_srbcrs_problems; that of o as in struct shunt_srbcrs_integer_spmm: o is that of head 0 of
+   batch 0, and the first problem is number `first`; of one problem it is its own.  o: f16, bf16 or
+   f32.  real_v: without values v and v_scale are V, else they are not read; v_e4m3: v
    has numbers of e4m3, real ones.  */
 struct shunt_srbcrs_attention {
   struct shunt_integers q, k, v;
   const float *q_scales, *k_scales, *v_scale;
   struct shunt_srbcrs_real_v real_v;
-  int v_e4m3;
+  int v_e4m3, narrow_v;
   float scale;
   shunt_type type; /* of o */
   void *o;
@@ -75,6 +76,12 @@ shunt_status shunt_srbcrs_attention_cuda(const struct shunt_srbcrs_attention *p,
 /* The twin, with the bits of the three twins; with real_v in double. */
 shunt_status shunt_srbcrs_attention_host(const struct shunt_srbcrs_attention *p,
                                          const struct shunt_srbcrs *m);
+
+/* R of srbcrs_quantise.h. */
+static inline float shunt_srbcrs_attention_room(const struct shunt_srbcrs_attention *p)
+{
+  return (float)(1 << (31 - (p->narrow_v ? 4 : 8)));
+}
 
 static inline int shunt_srbcrs_real_v_fits(const struct shunt_srbcrs_real_v *v, int64_t d)
 {

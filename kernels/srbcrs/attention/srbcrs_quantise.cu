@@ -37,6 +37,7 @@ struct job {
   int64_t problems, heads, head_stride, batch_stride;
   int per_row, bits;
   bool is_e4m3;   // in place of 8-bit integers
+  float most;     // what the largest |x| becomes
   int log2_lanes; // of short rows: 2^this lanes have one; -1: rows are not such ones
 
   // The block's problem.
@@ -65,10 +66,10 @@ __device__ __forceinline__ float magnitude(float x)
   return a <= 3.402823466e38f ? a : 0.0f;
 }
 
-// What the largest |x| becomes.
+// What the largest |x| becomes: of whole bytes it may be less than they have room for.
 template <int Bits> __device__ __forceinline__ float most_of(const job &k)
 {
-  return Bits == 8 && k.is_e4m3 ? kMostE4m3 : kMost<Bits>;
+  return Bits == 8 ? k.most : kMost<Bits>;
 }
 
 template <int Bits> __device__ __forceinline__ int integer_of(const job &k, float x, float scale)
@@ -76,7 +77,7 @@ template <int Bits> __device__ __forceinline__ int integer_of(const job &k, floa
   if (Bits == 8 && k.is_e4m3) return e4m3_of(x, scale);
   const float q = rintf(__fdiv_rn(x, scale));
   if (!(scale > 0) || q != q) return 0;
-  return static_cast<int>(fminf(fmaxf(q, -kMost<Bits>), kMost<Bits>));
+  return static_cast<int>(fminf(fmaxf(q, -most_of<Bits>(k)), most_of<Bits>(k)));
 }
 
 // Columns first .. end - 1 of a row: what a warp takes.
@@ -416,6 +417,7 @@ static job job_of(const struct shunt_quantise *p)
   k.per_row = p->per_row;
   k.bits = p->to.bits;
   k.is_e4m3 = p->is_e4m3;
+  k.most = p->is_e4m3 ? kMostE4m3 : p->narrow ? kMost<4> : kMost<8>;
   k.log2_lanes = log2_lanes(k, static_cast<int>(shunt_type_size(p->from.type)));
   return k;
 }

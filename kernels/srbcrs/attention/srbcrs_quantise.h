@@ -31,6 +31,7 @@ struct shunt_quantise {
   float *scales;
   int per_row;
   int is_e4m3; /* `to` has 8 bits, and they are those of e4m3 */
+  int narrow;  /* `to` has 8 bits, of which integers of 4 are made: L is 7 */
 };
 shunt_status shunt_quantise_cuda(const struct shunt_quantise *p, const struct shunt_device *d,
                                  shunt_stream stream);
@@ -102,7 +103,7 @@ static inline shunt_status shunt_quantise_check(const struct shunt_quantise *p)
   if (p->from.rows < 1 || p->from.col_stride != 1 || p->from.row_stride < p->from.cols)
     return SHUNT_E_ARGUMENT;
   if (!p->from.values || !p->scales) return SHUNT_E_ARGUMENT;
-  if (p->is_e4m3 && p->to.bits != 8) return SHUNT_E_ARGUMENT;
+  if ((p->is_e4m3 || p->narrow) && p->to.bits != 8) return SHUNT_E_ARGUMENT;
   return shunt_integers_fit(&p->to, p->from.rows, p->from.cols) ? SHUNT_OK : SHUNT_E_ARGUMENT;
 }
 

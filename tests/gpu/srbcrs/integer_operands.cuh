@@ -13,15 +13,17 @@ struct Integers {
   Buffer memory;
   shunt_integers host, device;
 
-  Integers(int bits, int64_t rows, int64_t cols, Values kind, uint64_t seed, int64_t extra = 16)
+  Integers(int bits, int64_t rows, int64_t cols, Values kind, uint64_t seed, int64_t extra = 16,
+           bool is_unsigned = false)
       : memory((size_t)(rows * row_bytes(bits, cols, extra)) + 16)
   {
     Random r(seed);
     char *first = (char *)(((uintptr_t)memory.host.data() + 15) & ~(uintptr_t)15);
     for (char &byte : memory.host) byte = (char)r.next();
-    host = {first, bits, rows, cols, row_bytes(bits, cols, extra)};
+    host = {first, bits, rows, cols, row_bytes(bits, cols, extra), is_unsigned};
     for (int64_t i = 0; i < rows; i++)
-      for (int64_t j = 0; j < cols; j++) put(i, j, integer_of(kind, bits, j, r));
+      for (int64_t j = 0; j < cols; j++)
+        put(i, j, integer_of(kind, bits, j, r) + (is_unsigned ? INT64_C(1) << (bits - 1) : 0));
     device = host;
     device.values = memory.device;
     CUDA_OK(

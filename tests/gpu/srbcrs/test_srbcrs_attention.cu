@@ -23,6 +23,7 @@ struct Case {
   bool special = false; // some rows' scores are no numbers
   int share = 1;        // rows that have equal columns
   bool timed = false;   // only: packed on the device alone
+  bool narrow_v = false;
 };
 
 struct Attention {
@@ -76,6 +77,7 @@ struct Attention {
                .problems = problems,
                .first = 0,
                .heads = c.heads};
+    if (c.narrow_v) narrow();
     on_host.q.rows = p.rows, on_host.k.rows = on_host.v.rows = p.cols;
     on_device = on_host;
     on_device.q.values = q.memory.device, on_device.k.values = k.memory.device;
@@ -83,6 +85,15 @@ struct Attention {
     on_device.q_scales = (const float *)q_scales.device;
     on_device.k_scales = (const float *)k_scales.device;
     on_device.v_scale = (const float *)v_scales.device;
+  }
+  // V's integers become those of 4 bits.
+  void narrow()
+  {
+    on_host.narrow_v = 1;
+    for (int64_t i = 0; i < v.host.rows; i++)
+      for (int64_t j = 0; j < c.d; j++) v.put(i, j, shunt_integer_at(&v.host, i, j) % 8);
+    CUDA_OK(cudaMemcpy(v.memory.device, v.host.values, (size_t)(v.host.rows * v.host.row_bytes),
+                       cudaMemcpyHostToDevice));
   }
   int64_t places() const { return strides * 32 * c.height; }
   int64_t longest() const { return ((const shunt_srbcrs_counts *)m.memory.host.data())->longest; }
@@ -101,7 +112,7 @@ struct Attention {
     const shunt_srbcrs_sddmm sddmm = {
         x.q, x.k, {SHUNT_F16, x.scale, nullptr, x.q_scales, x.k_scales}, scores.device, all};
     const shunt_srbcrs_softmax softmax = {
-        scores.device, SHUNT_F16, 1, 8, (float *)row_scales.device, all};
+        scores.device, SHUNT_F16, 1, x.narrow_v ? 4 : 8, (float *)row_scales.device, all};
     const shunt_scaling by = {c.type, 1, x.v_scale, (const float *)row_scales.device, nullptr};
     const shunt_srbcrs_integer_spmm spmm = {x.v, by,      x.o,           x.row_stride,  all,
                                             0,   x.heads, x.head_stride, x.batch_stride};
@@ -191,6 +202,10 @@ void test_uneven()
   }
   Attention x(p, {8, 8, true, 64, SHUNT_F16, 1, 2}, 21);
   check(x.longest() == 22 && x.right(), "groups of 22 strides, of none and of one");
+  // 700 weights about equal have room for less of 16 bits, but not times 4.
+  Case narrow = {8, 16, false, 64, SHUNT_F32, 1, 2};
+  narrow.narrow_v = true;
+  check(Attention(p, narrow, 22).right(), "weights of 16 bits, integers of 4 in bytes");
 }
 
 void test_declined()

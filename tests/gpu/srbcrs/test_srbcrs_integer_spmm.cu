@@ -26,6 +26,7 @@ struct Case {
   Values values = RANDOM_VALUES;
   bool shared = false; // rows of a group have equal columns
   int64_t gap = 3;     // elements between C's rows
+  bool unsigned_b = false;
 };
 
 struct Product {
@@ -44,7 +45,7 @@ struct Product {
       : p(of), c(with), a(p, {with.height, with.shared ? with.height : 1, with.bits.a},
                           seed % 2 ? SHUNT_I64 : SHUNT_I32, (int)(seed / 2 % 2), with.values, seed,
                           with.bits.is_unsigned),
-        b(with.bits.b, p.cols, with.n, with.values, seed + 1, seed % 3 * 16),
+        b(with.bits.b, p.cols, with.n, with.values, seed + 1, seed % 3 * 16, with.unsigned_b),
         scaling(with.type, p.rows, with.n, with.scales, seed + 2), pitch(with.n + with.gap),
         out((size_t)(p.rows * pitch) * shunt_type_size(with.type)), device(this_device()),
         packed(a.pack() && !a.irregular())
@@ -91,9 +92,9 @@ struct Product {
         good = good && launch(shape) == SHUNT_OK && out.host == want;
       }
     if (!good)
-      printf("# V = %d, %d x %d bits, %lld x %lld x %lld, type %d, scales %d, gap %lld\n", c.height,
-             c.bits.a, c.bits.b, (long long)p.rows, (long long)p.cols, (long long)c.n, c.type,
-             c.scales, (long long)c.gap);
+      printf("# V = %d, %d x %s%d bits, %lld x %lld x %lld, type %d, scales %d, gap %lld\n",
+             c.height, c.bits.a, c.unsigned_b ? "unsigned " : "", c.bits.b, (long long)p.rows,
+             (long long)p.cols, (long long)c.n, c.type, c.scales, (long long)c.gap);
     return good;
   }
 };
@@ -111,7 +112,7 @@ void test_sizes(int height, Widths bits)
       const bool shared = r.below(2);
       const Pattern p = random_pattern(size[0], size[1], density, shared ? height : 1, r.next());
       Case c = {height, bits, size[2], types[r.below(5)], (int)r.below(4)};
-      c.shared = shared;
+      c.shared = shared, c.unsigned_b = r.below(2);
       if (r.below(2)) c.gap = (size[2] + 15) / 16 * 16 - size[2];
       good &= Product(p, c, r.next()).right();
     }
@@ -124,7 +125,10 @@ void test_values(int height, Widths bits)
   const Pattern p = random_pattern(16, sized(4000, 300), 0.9, height, 9);
   bool good = true;
   for (int kind = 0; kind < VALUES; kind++)
-    good &= Product(p, {height, bits, 40, SHUNT_I32, 0, (Values)kind, true}, 10).right();
+    for (bool unsigned_b : {false, true}) {
+      const Case c = {height, bits, 40, SHUNT_I32, 0, (Values)kind, true, 3, unsigned_b};
+      good &= Product(p, c, 10).right();
+    }
   check(good, "V = %d, %d%s x %d bits: least, greatest and alternating values", height, bits.a,
         bits.is_unsigned ? " unsigned" : "", bits.b);
 }

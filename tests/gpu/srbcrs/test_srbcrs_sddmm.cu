@@ -17,6 +17,7 @@ struct Case {
   int scales = 0;
   Values values = RANDOM_VALUES;
   bool shared = false; // rows of a group have equal columns
+  bool unsigned_a = false, unsigned_b = false;
 };
 
 struct Sampled {
@@ -35,8 +36,8 @@ struct Sampled {
       : p(of), c(with),
         pattern(p, {with.height, with.shared ? with.height : 1, 8},
                 seed % 2 ? SHUNT_I64 : SHUNT_I32, (int)(seed / 2 % 2), RANDOM_VALUES, seed),
-        a(with.bits, p.rows, with.k, with.values, seed + 1, seed % 3 * 16),
-        b(with.bits, p.cols, with.k, with.values, seed + 2, seed % 5 * 16),
+        a(with.bits, p.rows, with.k, with.values, seed + 1, seed % 3 * 16, with.unsigned_a),
+        b(with.bits, p.cols, with.k, with.values, seed + 2, seed % 5 * 16, with.unsigned_b),
         scaling(with.type, p.rows, p.cols, with.scales, seed + 3),
         bytes((size_t)shunt_srbcrs_strides(&pattern.host, &pattern.layout) * 32 *
               (size_t)with.height * shunt_type_size(with.type)),
@@ -91,8 +92,9 @@ struct Sampled {
     for (int64_t phases : {1, 3})
       good = good && launch(phases) == SHUNT_OK && !memcmp(out.host.data(), want.data(), bytes);
     if (!good)
-      printf("# V = %d, %d bits, %lld x %lld x %lld, type %d, scales %d\n", c.height, c.bits,
-             (long long)p.rows, (long long)p.cols, (long long)c.k, c.type, c.scales);
+      printf("# V = %d, %d bits, unsigned %d %d, %lld x %lld x %lld, type %d, scales %d\n",
+             c.height, c.bits, c.unsigned_a, c.unsigned_b, (long long)p.rows, (long long)p.cols,
+             (long long)c.k, c.type, c.scales);
     return good;
   }
 };
@@ -109,10 +111,9 @@ void test_sizes(int height, int bits)
         if (left_out()) continue;
         const bool shared = r.below(2);
         const Pattern p = random_pattern(size[0], size[1], density, shared ? height : 1, r.next());
-        good &=
-            Sampled(p, {height, bits, k, types[r.below(5)], (int)r.below(4), RANDOM_VALUES, shared},
-                    r.next())
-                .right();
+        Case c = {height, bits, k, types[r.below(5)], (int)r.below(4), RANDOM_VALUES, shared};
+        c.unsigned_a = r.below(2), c.unsigned_b = r.below(2);
+        good &= Sampled(p, c, r.next()).right();
       }
   check(good, "V = %d, %d bits: ragged sizes are bit-equal to sums of 64 bits", height, bits);
 }
@@ -122,7 +123,11 @@ void test_values(int height, int bits)
   const Pattern p = random_pattern(17, 60, 0.4, 1, 9);
   bool good = true;
   for (int kind = 0; kind < VALUES; kind++)
-    good &= Sampled(p, {height, bits, sized(4100, 420), SHUNT_I32, 0, (Values)kind}, 10).right();
+    for (int signs = 0; signs < 4; signs++) {
+      Case c = {height, bits, sized(4100, 420), SHUNT_I32, 0, (Values)kind};
+      c.unsigned_a = signs % 2, c.unsigned_b = signs / 2;
+      good &= Sampled(p, c, 10).right();
+    }
   check(good, "V = %d, %d bits: least, greatest and alternating values", height, bits);
 }
 
@@ -130,7 +135,11 @@ void test_values(int height, int bits)
 void test_wraps()
 {
   const Pattern p = random_pattern(2, 3, 1, 2, 11);
-  check(Sampled(p, {2, 8, 132000, SHUNT_I32, 0, ALL_LEAST}, 12).right(), "a sum of 8 bits wraps");
+  Case c = {2, 8, 132000, SHUNT_I32, 0, ALL_LEAST};
+  bool good = Sampled(p, c, 12).right();
+  c.unsigned_a = c.unsigned_b = true, c.values = ALL_GREATEST;
+  good &= Sampled(p, c, 12).right();
+  check(good, "sums of 8 bits wrap, signed or not");
 }
 
 void test_declined()

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { NATIVE_HEADER_FACTS = 41 };
+enum { NATIVE_HEADER_FACTS = 42 };
 extern const size_t native_header_facts[NATIVE_HEADER_FACTS];
 
 /* What to compare, as each of the two sees it. */
@@ -20,8 +20,9 @@ extern const size_t native_header_facts[NATIVE_HEADER_FACTS];
       SHUNT_U8, sizeof(struct shunt_integers), offsetof(struct shunt_integers, values),            \
       offsetof(struct shunt_integers, bits), offsetof(struct shunt_integers, rows),                \
       offsetof(struct shunt_integers, cols), offsetof(struct shunt_integers, row_bytes),           \
-      sizeof(struct shunt_scaling), offsetof(struct shunt_scaling, type),                          \
-      offsetof(struct shunt_scaling, scale), offsetof(struct shunt_scaling, tensor_scale),         \
-      offsetof(struct shunt_scaling, row_scales), offsetof(struct shunt_scaling, col_scales)
+      offsetof(struct shunt_integers, is_unsigned), sizeof(struct shunt_scaling),                  \
+      offsetof(struct shunt_scaling, type), offsetof(struct shunt_scaling, scale),                 \
+      offsetof(struct shunt_scaling, tensor_scale), offsetof(struct shunt_scaling, row_scales),    \
+      offsetof(struct shunt_scaling, col_scales)
 
 #endif

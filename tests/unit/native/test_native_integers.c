@@ -45,21 +45,23 @@ static int64_t value(const struct owned *o, int64_t p)
                                       : ((const int8_t *)o->a.values)[p];
 }
 
-/* Rows of random bytes. */
+/* Rows of random bytes, of signed integers. */
 static struct shunt_integers random_integers(int bits, int64_t rows, int64_t cols)
 {
   const int64_t pitch = (cols * bits / 8 + 16) / 16 * 16;
   char *memory = aligned_alloc(16, (size_t)(rows * pitch));
   for (int64_t i = 0; i < rows * pitch; i++) memory[i] = (char)random_next();
-  return (struct shunt_integers){memory, bits, rows, cols, pitch};
+  return (struct shunt_integers){memory, bits, rows, cols, pitch, 0};
 }
 
 static int64_t at(const struct shunt_integers *m, int64_t i, int64_t j)
 {
   const char *row = (const char *)m->values + i * m->row_bytes;
-  if (m->bits == 16) return ((const int16_t *)(const void *)row)[j];
-  if (m->bits == 8) return (int8_t)row[j];
-  return (int8_t)((unsigned char)row[j / 2] << (j % 2 ? 0 : 4)) >> 4;
+  const int nibble = (unsigned char)row[j / 2] >> (j % 2 ? 4 : 0) & 15;
+  const int16_t wide = ((const int16_t *)(const void *)row)[m->bits == 16 ? j : 0];
+  if (m->is_unsigned)
+    return m->bits == 16 ? (uint16_t)wide : m->bits == 8 ? (uint8_t)row[j] : nibble;
+  return m->bits == 16 ? wide : m->bits == 8 ? (int8_t)row[j] : (nibble ^ 8) - 8;
 }
 
 static void drop(struct shunt_integers *m)
@@ -74,7 +76,7 @@ static void test_by_hand(void)
   float x[2][3] = {{-14, 3, 1}, {NAN, -INFINITY, 0}}, scale = 0, scales[2] = {0, 0};
   _Alignas(16) int8_t q[2][16];
   const struct shunt_tensor from = {x, SHUNT_F32, 1, 1, 2, 3, 3, 0, 0};
-  struct shunt_integers to = {q, 8, 2, 3, 16};
+  struct shunt_integers to = {q, 8, 2, 3, 16, 0};
   int good = shunt_quantise(&from, SHUNT_HOST, 0, &to, &scale, NULL) == SHUNT_OK;
   good &= scale == 14.0f / 127 && q[0][0] == -127 && q[0][1] == 27 && q[0][2] == 9;
   check(good && q[1][0] == 0 && q[1][1] == -127 && q[1][2] == 0, "by tensor: NaN and infinities");
@@ -86,13 +88,18 @@ static void test_by_hand(void)
   check(good && at(&to, 0, 0) == -7 && at(&to, 0, 1) == 2 && at(&to, 0, 2) == 0 &&
             (uint8_t)q[0][1] >> 4 == 0,
         "four bits: ties go to even, the last nibble is 0");
+  to.is_unsigned = 1;
+  check(shunt_quantise(&from, SHUNT_HOST, 0, &to, &scale, NULL) == SHUNT_E_ARGUMENT,
+        "into unsigned integers: refused");
 }
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-static int product_right(const struct owned *o, const struct shunt_packed_integers *p, int bits_b)
+static int product_right(const struct owned *o, const struct shunt_packed_integers *p, int bits_b,
+                         int is_unsigned)
 {
   struct shunt_integers b = random_integers(bits_b, COLS, DEPTH);
+  b.is_unsigned = is_unsigned;
   const struct shunt_scaling plain = {.type = SHUNT_I32};
   int32_t c[ROWS][DEPTH + 2];
   int good = shunt_integer_spmm(p, NULL, &b, &plain, c, DEPTH + 2, NULL) == SHUNT_OK;
@@ -120,8 +127,8 @@ static void test_products(void)
       int good = shunt_pack_integers(&o.a, SHUNT_HOST, bits[k][0], 0, NULL, &p) == SHUNT_OK;
       if (p) shunt_packed_integers_describe(p, &info);
       good &= info.height == (share > 1 ? share : 2) && info.nnz == o.a.nnz;
-      check(good && product_right(&o, p, bits[k][1]), "%d x %d bits, sets of %d rows", bits[k][0],
-            bits[k][1], share);
+      check(good && product_right(&o, p, bits[k][1], 0) && product_right(&o, p, bits[k][1], 1),
+            "%d x %d bits, signed or not, sets of %d rows", bits[k][0], bits[k][1], share);
       shunt_packed_integers_free(p);
       owned_free(&o);
     }
@@ -152,13 +159,14 @@ static void test_bytes(void)
   drop(&b), owned_free(&o);
 }
 
-static void test_sddmm(void)
+static void test_sddmm(int unsigned_a, int unsigned_b)
 {
   struct owned o = random_matrix(4, 8);
   struct shunt_packed_integers *p = NULL;
   int good = shunt_pack_integers(&o.a, SHUNT_HOST, 8, 8, NULL, &p) == SHUNT_OK && p->v.height == 8;
   float *results = aligned_alloc(16, p->places * 4), scales[MOST];
   struct shunt_integers a = random_integers(8, ROWS, DEPTH), b = random_integers(8, COLS, DEPTH);
+  a.is_unsigned = unsigned_a, b.is_unsigned = unsigned_b;
   for (int i = 0; i < MOST; i++) scales[i] = (float)(i + 1) / 8;
   const struct shunt_scaling by = {SHUNT_F32, 0.5f, scales, scales, scales};
   good &= shunt_integer_sddmm(p, &a, &b, &by, results, NULL) == SHUNT_OK;
@@ -174,7 +182,7 @@ static void test_sddmm(void)
               (float)sum * (0.5f * scales[0] * scales[i] * scales[j]);
     }
   }
-  check(good, "sampled products, scaled");
+  check(good, "sampled products, scaled, %d %d", unsigned_a, unsigned_b);
   shunt_packed_integers_free(p);
   free(results), drop(&a), drop(&b), owned_free(&o);
 }
@@ -299,7 +307,7 @@ int main(void)
   test_by_hand();
   test_products();
   test_bytes();
-  test_sddmm();
+  for (int i = 0; i < 4; i++) test_sddmm(i % 2, i / 2);
   test_attention(16, 1), test_attention(16, 2);
   test_attention(12, 1), test_attention(12, 2);
   test_attention(8, 1), test_attention(8, 2);

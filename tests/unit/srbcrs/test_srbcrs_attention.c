@@ -11,7 +11,7 @@
 #include "tests/unit/check.h"
 #include "tests/unit/random_csr.h"
 
-enum { ROWS = 29, COLS = 97, DEPTH = 20, PITCH = 32, HEADS = 2, O_STRIDE = HEADS * DEPTH + 1 };
+enum { ROWS = 29, COLS = 797, DEPTH = 20, PITCH = 32, HEADS = 2, O_STRIDE = HEADS * DEPTH + 1 };
 
 struct operands {
   struct owned pattern;
@@ -88,7 +88,8 @@ static shunt_status three(const struct operands *x, const struct shunt_srbcrs_at
   w.values = aligned_alloc(256, (places * 2 + 255) / 256 * 256);
   const struct shunt_srbcrs_sddmm sddmm = {
       p->q, p->k, {SHUNT_F16, p->scale, NULL, p->q_scales, p->k_scales}, scores, all};
-  const struct shunt_srbcrs_softmax softmax = {scores, SHUNT_F16, 1, 8, row_scales, all};
+  const struct shunt_srbcrs_softmax softmax = {scores,     SHUNT_F16, 1, p->narrow_v ? 4 : 8,
+                                               row_scales, all};
   const struct shunt_srbcrs_integer_spmm spmm = {.b = p->v,
                                                  .scaling = {.type = p->type,
                                                              .scale = 1,
@@ -106,18 +107,23 @@ static shunt_status three(const struct operands *x, const struct shunt_srbcrs_at
   return s;
 }
 
-static void test_bits(int height, int bits, shunt_type values, shunt_type type)
+static void test_bits(int height, int bits, shunt_type values, shunt_type type, int narrow_v)
 {
   static struct operands x;
   static char got[ROWS * O_STRIDE * 4], want[ROWS * O_STRIDE * 4];
   int good = set_up(&x, height, bits, values);
   struct shunt_srbcrs_attention p = problem(&x, type, got);
+  p.narrow_v = narrow_v;
+  /* Equal weights, of which a row has more than there is room for times integers of 8 bits. */
+  if (narrow_v) p.scale = 0;
+  for (size_t i = 0; narrow_v && i < sizeof x.v; i++) x.v[i] %= 8;
   memset(got, 0x5c, sizeof got), memset(want, 0x5c, sizeof want);
   good &= shunt_srbcrs_attention_host(&p, &x.m) == SHUNT_OK;
   p.o = want;
   good &= three(&x, &p) == SHUNT_OK;
   check(good && !memcmp(got, want, sizeof got),
-        "V = %d, weights of %d bits of type %d, O of type %d", height, bits, values, type);
+        "V = %d, weights of %d bits of type %d, O of type %d, narrow V %d", height, bits, values,
+        type, narrow_v);
   p.q.bits = 4;
   check(shunt_srbcrs_attention_host(&p, &x.m) == SHUNT_E_UNSUPPORTED, "refused: Q of 4 bits");
   free(x.memory), owned_free(&x.pattern);
@@ -126,10 +132,10 @@ static void test_bits(int height, int bits, shunt_type values, shunt_type type)
 int main(void)
 {
   for (int height = 2; height <= 8; height *= 2) {
-    test_bits(height, 8, SHUNT_U8, SHUNT_F32);
-    test_bits(height, 8, SHUNT_I8, SHUNT_F16);
-    test_bits(height, 12, SHUNT_I16, SHUNT_BF16);
-    test_bits(height, 16, SHUNT_I16, SHUNT_F32);
+    test_bits(height, 8, SHUNT_U8, SHUNT_F32, 0);
+    test_bits(height, 8, SHUNT_I8, SHUNT_F16, 0);
+    test_bits(height, 12, SHUNT_I16, SHUNT_BF16, 0);
+    for (int narrow = 0; narrow < 2; narrow++) test_bits(height, 16, SHUNT_I16, SHUNT_F32, narrow);
   }
   return check_finish();
 }
