@@ -34,11 +34,14 @@ static bool parse_number(const char *text, double *out)
   return *text && !*rest && isfinite(*out);
 }
 
+/* Millions of lines can have so many each, and their sums do not overflow. */
+static const int64_t most_counted = INT64_C(1000000000000);
+
 static bool parse_count(const char *text, int64_t *out)
 {
   char *rest;
   *out = strtoll(text, &rest, 10);
-  return *text && !*rest && *out > 0;
+  return *text && !*rest && *out > 0 && *out <= most_counted;
 }
 
 /* name=value, of a line of calls; false: its value is not understood. */
@@ -183,8 +186,8 @@ static void add_upkeep(struct run_report *r, char *text)
   char *field[MOST_FIELDS];
   const int n = split(text, field);
   struct report_upkeep *u = &r->upkeep;
-  u->conversions += (int64_t)named(field, n, "conversions");
-  u->proofs += (int64_t)named(field, n, "proofs");
+  u->conversions += (int64_t)fmin(named(field, n, "conversions"), (double)most_counted);
+  u->proofs += (int64_t)fmin(named(field, n, "proofs"), (double)most_counted);
   u->bytes += named(field, n, "bytes");
   u->us += named(field, n, "us");
   u->proof_us += named(field, n, "proof_us");
