@@ -24,6 +24,14 @@ bool shunt_entry_may_answer(cusparseStatus_t status)
          (status == CUSPARSE_STATUS_NOT_SUPPORTED && shunt_options()->extend);
 }
 
+bool shunt_entry_size_again(const struct shunt_original *o, const struct shunt_problem *p,
+                            size_t *bytes)
+{
+  if (p->op != SHUNT_SDDMM || p->extended || p->deterministic || !shunt_context_find())
+    return false;
+  return shunt_promise_again(key_of(o, shunt_problem_hash(p)), *bytes, bytes);
+}
+
 /* The original's bytes and ours. */
 static size_t promise(const struct shunt_original *o, const struct shunt_problem *p, size_t bytes,
                       cudaStream_t stream)
@@ -87,7 +95,8 @@ bool shunt_entry_take(struct shunt_entry_call *call, cusparseStatus_t *status)
     size_t bytes;
     call->hash = shunt_problem_hash(&call->problem);
     const struct shunt_preprocessed prepared = preprocessed_of(call);
-    if (call->by_name) call->problem.pattern_epoch = shunt_epoch_of(&prepared);
+    const bool counts = call->problem.op == SHUNT_SPMM || call->problem.deterministic;
+    if (call->by_name && counts) call->problem.pattern_epoch = shunt_epoch_of(&prepared);
     void *workspace = workspace_for(call, &bytes);
     sample = shunt_sample_begin(&call->problem, call->stream);
     call->answer = shunt_plan_run(&call->problem, workspace, bytes, call->stream);
