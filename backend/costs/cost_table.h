@@ -23,6 +23,8 @@ struct shunt_rates {
 struct shunt_common_costs {
   double launch;         /* us of a launch that does next to nothing, in a busy stream */
   double batch_host;     /* us that each of several products keeps the host busy */
+  double sddmm_host;     /* us that SDDMM keeps the host busy in one launch, */
+  double sddmm_two_host; /* and in two */
   double stream;         /* bytes per us that are read or written in order */
   double gather;         /* bytes per us that are gathered out of L2, */
   double gather_far;     /* and from beyond it */
@@ -102,6 +104,10 @@ struct shunt_csr_costs {
   struct shunt_fit_costs layer, layer_half;   /* the others, by the longest row; of 2-byte types */
   struct shunt_sddmm_costs sddmm, sddmm_half; /* of layers; of 2-byte types; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
+  double direct_start;      /* us; SDDMM that computes all of A B: */
+  double direct_product;    /* us per 2^30 multiply-adds, */
+  double direct_f64;        /* of f64 so many times as much; */
+  double direct_entry;      /* us per million times that an entry is met by a tile */
   double alike;             /* share of that where rows of the same columns are taken together */
   double c64;               /* how many times as long as by its bytes */
   double huge_entry;        /* ns of an entry of a row that one block computes */
@@ -250,6 +256,7 @@ struct shunt_original_costs {
   double sddmm_start;            /* us; B by rows, one entry in 64 or fewer, each times the inner */
   double sddmm_row, sddmm_entry; /* us for each */
   double sddmm_longest;          /* us for each entry of the longest row beyond the mean */
+  double sddmm_host;             /* us that a call keeps the host busy */
   double sddmm_f64;              /* how many times as long f64 takes */
   double sddmm_complex[2];       /* c32, c64: us for each entry and inner element; */
   double sddmm_complex_by_columns[2]; /* where B is stored by columns */

@@ -31,6 +31,8 @@
 #define SHUNT_COMMON_FIELDS(F, line, at) \
   F(line, at, launch, .launch, FIXED) \
   F(line, at, batch_host, .batch_host, FIXED) \
+  F(line, at, sddmm_host, .sddmm_host, FIXED) \
+  F(line, at, sddmm_two_host, .sddmm_two_host, FIXED) \
   F(line, at, stream, .stream, PER_COPY) \
   F(line, at, gather, .gather, PER_NEAR) \
   F(line, at, gather_far, .gather_far, PER_FAR) \
@@ -78,6 +80,12 @@
   F(line, at, of_a, .of_a, COPY) \
   F(line, at, longest, .longest, FIXED) \
   F(line, at, longest_bytes, .longest_bytes, FIXED)
+
+#define SHUNT_DIRECT_SDDMM_FIELDS(F, line, at) \
+  F(line, at, start, .direct_start, FIXED) \
+  F(line, at, product, .direct_product, FIXED) \
+  F(line, at, f64, .direct_f64, FIXED) \
+  F(line, at, entry, .direct_entry, NEAR)
 
 #define SHUNT_CSR_FIELDS(F, line, at) \
   F(line, at, alike, .alike, FIXED) \
@@ -221,6 +229,7 @@
   F(line, at, sddmm_row, .sddmm_row, NEAR) \
   F(line, at, sddmm_entry, .sddmm_entry, NEAR) \
   F(line, at, sddmm_longest, .sddmm_longest, FIXED) \
+  F(line, at, sddmm_host, .sddmm_host, FIXED) \
   F(line, at, sddmm_f64, .sddmm_f64, FIXED)
 
 #define SHUNT_COMPLEX_FIELDS(F, line, at) \
@@ -239,6 +248,7 @@
   SHUNT_FIT_FIELDS(F, "csr.layer_half", ours.csr.layer_half) \
   SHUNT_SDDMM_FIELDS(F, "csr.sddmm", ours.csr.sddmm) \
   SHUNT_SDDMM_FIELDS(F, "csr.sddmm_half", ours.csr.sddmm_half) \
+  SHUNT_DIRECT_SDDMM_FIELDS(F, "csr.direct_sddmm", ours.csr) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "csr.scattered_sddmm.half", ours.csr.scattered_sddmm[0]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "csr.scattered_sddmm.f32", ours.csr.scattered_sddmm[1]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "csr.scattered_sddmm.f64", ours.csr.scattered_sddmm[2]) \

@@ -92,6 +92,8 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
   if (shunt_problem_transposed(p)) return shunt_csr_transposed_expect(c, us);
   *us = p->op == SHUNT_SPMM ? shunt_cost_csr(&p->spmm, c->profile, m)
                             : shunt_cost_csr_sddmm(&p->sddmm, c->profile, m);
+  if (p->op == SHUNT_SDDMM && !c->capturing)
+    *us = shunt_cost_sddmm_enqueued(*us, workspace(p, c->context) > 0, m);
   SHUNT_DECLINE_IF(!has_workspace(c), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && !p->extended &&
                        shunt_choose_original_over_csr(p, c->profile),
@@ -117,5 +119,6 @@ const struct shunt_route shunt_route_csr = {.name = "csr",
                                             .pack = shunt_csr_transposed_pack,
                                             .awaits_measures = true,
                                             .takes_transposed = true,
+                                            .takes_brief = true,
                                             .takes_long = true,
                                             .takes_extended = true};

@@ -127,6 +127,11 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
                            shunt_cost_excess(sparse, f), m);
 }
 
+double shunt_cost_original_host(const struct shunt_problem *p, const struct shunt_machine *m)
+{
+  return shunt_costs_of_original(m->costs, p->cusparse)->sddmm_host;
+}
+
 double shunt_cost_original_off(const struct shunt_problem *p, const struct shunt_machine *m)
 {
   const struct shunt_original_costs *t = shunt_costs_of_original(m->costs, p->cusparse);
