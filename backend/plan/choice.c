@@ -101,8 +101,8 @@ struct shunt_call shunt_call_for(const struct shunt_product *x, const struct shu
 
 /* ---- the plan --------------------------------------------------------------------------- */
 
-/* The original's time; of batches, which it starts together, a share.  Of SDDMM, which may be short,
-   the host's counts, unless the call is replayed without it.  */
+/* The original's time; of batches, which it starts together, a share.  Of SDDMM, which may be
+   short, the host's counts, unless the call is replayed without it.  */
 static double original_us(const struct shunt_product *x)
 {
   struct shunt_problem all = x->problem;

@@ -60,7 +60,7 @@ double shunt_cost_csr_transposed(const struct shunt_spmm *p, int64_t longest, bo
                                  const struct shunt_machine *m);
 /* Transposing its pattern. */
 double shunt_cost_csr_transposing(const struct shunt_csr *a, const struct shunt_machine *m);
-/* SDDMM: us of what takes the device so long, where the host's time may be more; `copied`: an operand
+/* SDDMM: us of what takes the device so long, where the host may take longer; `copied`: an operand
    is, first.  */
 double shunt_cost_sddmm_enqueued(double us, bool copied, const struct shunt_machine *m);
 /* SDDMM, with its copies. */
