@@ -27,6 +27,7 @@ static bool is_brief(const struct shunt_problem *p)
 bool shunt_route_may_take(int i, const struct shunt_problem *p)
 {
   const struct shunt_route *r = shunt_route_at(i);
+  if (p->op == SHUNT_SDDMM && !r->takes_sddmm) return false;
   return allowed(i) && r->takes_blocks == shunt_problem_in_blocks(p) &&
          (!shunt_problem_transposed(p) || r->takes_transposed) &&
          (!p->extended || r->takes_extended) && (!shunt_problem_is_long(p) || r->takes_long) &&
@@ -90,7 +91,7 @@ struct shunt_call shunt_call_for(const struct shunt_product *x, const struct shu
 {
   struct shunt_call c = x->call;
   const struct shunt_lookup *l = &x->lookup;
-  if (!route->pack) return c;
+  if (!route->pack || x->problem.op == SHUNT_SDDMM) return c; /* which keeps no copies */
   shunt_product_copy(x, route, &c.packed);
   c.no_copies = l->no_copies;
   if (route->study && l->has_study) c.studied = l->studied;

@@ -119,6 +119,7 @@ const struct shunt_route shunt_route_csr = {.name = "csr",
                                             .pack = shunt_csr_transposed_pack,
                                             .awaits_measures = true,
                                             .takes_transposed = true,
+                                            .takes_sddmm = true,
                                             .takes_brief = true,
                                             .takes_long = true,
                                             .takes_extended = true};

@@ -335,6 +335,7 @@ static shunt_status study(const struct shunt_call *c, const struct shunt_packed_
 
 static struct shunt_route direct = {.name = "direct",
                                     .fits = fits,
+                                    .takes_sddmm = true,
                                     .workspace = workspace,
                                     .expect = expect_direct,
                                     .run = run_direct,
@@ -342,6 +343,7 @@ static struct shunt_route direct = {.name = "direct",
                                     .pack = pack};
 static const struct shunt_route library = {.name = "library",
                                            .fits = fits,
+                                           .takes_sddmm = true,
                                            .workspace = workspace,
                                            .expect = expect_library,
                                            .run = run_library,
