@@ -99,14 +99,19 @@ struct shunt_scattered_sddmm_costs {
   double longest_bytes; /* us per MB */
 };
 
+/* SDDMM of layers, B stored by rows:  start + K (row rows + entry nnz) */
+struct shunt_by_rows_costs {
+  double start;      /* us */
+  double row, entry; /* us per million, for each of K */
+};
+
 struct shunt_csr_costs {
   struct shunt_fit_costs scattered[SHUNT_BLOCK_TYPES]; /* one entry in 64 or fewer */
   struct shunt_fit_costs layer, layer_half;   /* the others, by the longest row; of 2-byte types */
   struct shunt_sddmm_costs sddmm, sddmm_half; /* of layers; of 2-byte types; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
   double direct_start;      /* us; SDDMM that computes all of A B: */
-  double direct_product;    /* us per 2^30 multiply-adds, */
-  double direct_f64;        /* of f64 so many times as much; */
+  double direct_step;       /* us for each of K, one after the other; */
   double direct_entry;      /* us per million times that an entry is met by a tile */
   double alike;             /* share of that where rows of the same columns are taken together */
   double c64;               /* how many times as long as by its bytes */
@@ -252,6 +257,7 @@ struct shunt_original_costs {
   double sddmm_layer_start;                                         /* us */
   double sddmm_layer, sddmm_layer_f16;                              /* FLOP per us; */
   double sddmm_layer_f16_by_rows;                                   /* where B is stored by rows */
+  struct shunt_by_rows_costs layer_by_rows[2];                      /* the same in f32, in f64 */
   struct shunt_scattered_sddmm_costs by_columns[SHUNT_BLOCK_TYPES]; /* SDDMM */
   double sddmm_start;            /* us; B by rows, one entry in 64 or fewer, each times the inner */
   double sddmm_row, sddmm_entry; /* us for each */

@@ -83,8 +83,7 @@
 
 #define SHUNT_DIRECT_SDDMM_FIELDS(F, line, at) \
   F(line, at, start, .direct_start, FIXED) \
-  F(line, at, product, .direct_product, FIXED) \
-  F(line, at, f64, .direct_f64, FIXED) \
+  F(line, at, step, .direct_step, FIXED) \
   F(line, at, entry, .direct_entry, NEAR)
 
 #define SHUNT_CSR_FIELDS(F, line, at) \
@@ -220,6 +219,11 @@
   F(line, at, sddmm_off, .sddmm_off, FIXED) \
   F(line, at, c64, .c64, FIXED)
 
+#define SHUNT_BY_ROWS_FIELDS(F, line, at) \
+  F(line, at, start, .start, FIXED) \
+  F(line, at, row, .row, FIXED) \
+  F(line, at, entry, .entry, FIXED)
+
 #define SHUNT_ORIGINAL_SDDMM_FIELDS(F, line, at) \
   F(line, at, sddmm_layer_start, .sddmm_layer_start, FIXED) \
   F(line, at, sddmm_layer, .sddmm_layer, PER_NEAR) \
@@ -342,6 +346,8 @@
   SHUNT_FIT_FIELDS(F, "original.transposed_alg1.c32", original[0].transposed_alg1[3]) \
   SHUNT_FIT_FIELDS(F, "original.transposed_alg1.c64", original[0].transposed_alg1[4]) \
   SHUNT_ORIGINAL_SDDMM_FIELDS(F, "original.sddmm", original[0]) \
+  SHUNT_BY_ROWS_FIELDS(F, "original.sddmm_layer_by_rows.f32", original[0].layer_by_rows[0]) \
+  SHUNT_BY_ROWS_FIELDS(F, "original.sddmm_layer_by_rows.f64", original[0].layer_by_rows[1]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "original.sddmm_by_columns.half", original[0].by_columns[0]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "original.sddmm_by_columns.f32", original[0].by_columns[1]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "original.sddmm_by_columns.f64", original[0].by_columns[2]) \

@@ -49,14 +49,11 @@ double shunt_cost_csr_transposing(const struct shunt_csr *a, const struct shunt_
                                             of(m)->transposing_column * (double)a->cols);
 }
 
-/* Tiles of 128 columns each meet all entries of their rows. */
+/* Tiles of 64 columns each meet all entries of their rows. */
 static double direct_sddmm(const struct shunt_sddmm *p, const struct shunt_machine *m)
 {
-  const double cells = (double)p->c.rows * (double)p->c.cols / (1 << 30);
-  const double products = cells * (double)p->a.cols * of(m)->direct_product;
-  const double met = 1e-6 * (double)p->c.nnz * ceil((double)p->c.cols / 128);
-  return of(m)->direct_start + products * (p->b.type == SHUNT_F64 ? of(m)->direct_f64 : 1) +
-         of(m)->direct_entry * met;
+  const double met = 1e-6 * (double)p->c.nnz * ceil((double)p->c.cols / 64);
+  return of(m)->direct_start + of(m)->direct_step * (double)p->a.cols + of(m)->direct_entry * met;
 }
 
 double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,

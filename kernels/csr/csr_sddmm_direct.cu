@@ -9,7 +9,7 @@
 //          ..          |                       |
 //
 //   1. A's rows pass through shared memory, KEPT elements at a time; B's are read from where they
-//      stand, AHEAD rows at a time, one such part ahead.
+//      stand, ahead_of rows at a time, one such part ahead.
 //   2. A warp's sums go to shared memory.  It walks the entries of its rows, which stand beside each
 //      other in C, and stores those whose columns are in the tile.
 //
@@ -29,8 +29,11 @@ namespace
 
 constexpr int WARPS = 4;
 constexpr int THREADS = WARPS * WARP;
-constexpr int KEPT = 32; // elements of a row of A in shared memory
-constexpr int AHEAD = 4; // rows of B
+constexpr int KEPT = 64; // elements of a row of A in shared memory
+
+// Rows of B that a lane of so many columns has on the way: their latency is what short products wait
+// for.
+template <int Columns> constexpr int ahead_of = Columns == 2 ? 16 : 8;
 
 struct strides {
   int64_t a_row, a_col, b_row;
@@ -67,10 +70,13 @@ template <class T, int Columns> struct lane_columns {
 #pragma unroll
     for (int c = 0; c < Columns; c++) at[c] = b + min(first + lane + c * WARP, columns - 1);
   }
-  __device__ __forceinline__ void load(T (&to)[Columns], int64_t offset) const
+  // Of row k; beyond the last row 0.
+  __device__ __forceinline__ void load(T (&to)[Columns], int64_t k, int64_t rows,
+                                       int64_t stride) const
   {
 #pragma unroll
-    for (int c = 0; c < Columns; c++) to[c] = load_constant(at[c] + offset);
+    for (int c = 0; c < Columns; c++)
+      to[c] = k < rows ? load_constant(at[c] + k * stride) : narrow<T>(compute_t<T>(0));
   }
 };
 
@@ -92,34 +98,28 @@ __device__ __forceinline__ void
 multiply_tile(compute_t<T> (&sum)[Rows][Columns], room<compute_t<T>, Rows, Columns> &shared,
               const args<T, I> &p, const strides &s, int64_t row, int64_t column)
 {
+  constexpr int AHEAD = ahead_of<Columns>;
+  static_assert(KEPT % AHEAD == 0, "steps end where what is kept of A does");
   const lane_columns<T, Columns> b(p.b, column, s.columns, threadIdx.x % WARP);
   const compute_t<T>(*const a)[KEPT] = shared.a + threadIdx.x / WARP * Rows;
-  const int64_t whole = p.k / AHEAD * AHEAD;
   T next[AHEAD][Columns];
-  for (int u = 0; u < AHEAD && whole > 0; u++) b.load(next[u], u * s.b_row);
-  for (int64_t k0 = 0; k0 < p.k; k0 += KEPT) {
-    __syncthreads();
-    fill<T, I, Rows>(shared.a, p, s, row, k0);
-    __syncthreads();
-    const int64_t end = min(k0 + KEPT, whole);
-    int64_t k = k0;
-    for (; k < end; k += AHEAD) {
-      T now[AHEAD][Columns];
 #pragma unroll
-      for (int u = 0; u < AHEAD; u++)
-#pragma unroll
-        for (int c = 0; c < Columns; c++) now[u][c] = next[u][c];
-      if (k + AHEAD < whole) {
-#pragma unroll
-        for (int u = 0; u < AHEAD; u++) b.load(next[u], (k + AHEAD + u) * s.b_row);
-      }
-#pragma unroll
-      for (int u = 0; u < AHEAD; u++) add_row<T>(sum, a, (int)(k - k0) + u, now[u]);
+  for (int u = 0; u < AHEAD; u++) b.load(next[u], u, p.k, s.b_row);
+  for (int64_t k = 0; k < p.k; k += AHEAD) {
+    if (k % KEPT == 0) {
+      __syncthreads();
+      fill<T, I, Rows>(shared.a, p, s, row, k);
+      __syncthreads();
     }
-    for (; k < min(k0 + KEPT, p.k); k++) {
-      b.load(next[0], k * s.b_row);
-      add_row<T>(sum, a, (int)(k - k0), next[0]);
-    }
+    T now[AHEAD][Columns];
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++)
+#pragma unroll
+      for (int c = 0; c < Columns; c++) now[u][c] = next[u][c];
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) b.load(next[u], k + AHEAD + u, p.k, s.b_row);
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) add_row<T>(sum, a, (int)(k % KEPT) + u, now[u]);
   }
 }
 

@@ -37,6 +37,16 @@ shunt_status launch_copied(const shunt_sddmm *p, const shunt_device *d, void *wo
   if (s != SHUNT_OK || p->c.nnz == 0) return s;
   return shunt::csr::sddmm::copied(p, Alike, d, workspace, bytes, stream);
 }
+// By tiles where that is possible, of whatever size.
+inline shunt_status launch_direct(const shunt_sddmm *p, const shunt_device *d, void *workspace,
+                                  size_t bytes, shunt_stream stream)
+{
+  const shunt_status s = shunt::csr::sddmm::check_problem(p);
+  if (s != SHUNT_OK || p->c.nnz == 0) return s;
+  if (p->b.col_stride != 1) return shunt::csr::sddmm::copied(p, false, d, workspace, bytes, stream);
+  return shunt::csr::sddmm::direct(p, d, stream);
+}
+inline const Kernel DIRECT = {"csr-direct", copied_workspace, launch_direct};
 inline const Kernel COPIED = {"csr-copied", copied_workspace, launch_copied<false>};
 inline const Kernel ALIKE = {"csr-alike", copied_workspace, launch_copied<true>};
 inline const Kernel VECTOR = {"vector", shunt_vector_csr_sddmm_workspace,

@@ -111,6 +111,12 @@ static void sampled_briefly(void)
   sampled_each_time(16, true);
   EXPECT(library.products == 0 && traced('s'), "all are taken, not \"%s\"", device.trace);
 }
+/* The original's launch is as short, and the host's time is what counts. */
+static void sampled_by_the_original(void)
+{
+  sampled_each_time(16, true);
+  EXPECT(library.products == 12 && !traced('s'), "none is taken, not \"%s\"", device.trace);
+}
 static void sampled_at_length(void)
 {
   sampled_each_time(400000, false);
@@ -368,7 +374,8 @@ int main(void)
   char path[64];
   snprintf(path, sizeof path, "/tmp/test_way_calls.%ld", (long)getpid());
   check_case("SDDMM", csr, sampled);
-  check_case("SDDMM as PyTorch calls it, short", NULL, sampled_briefly);
+  check_case("SDDMM as PyTorch calls it, short", csr, sampled_briefly);
+  check_case("SDDMM so short that it is left", NULL, sampled_by_the_original);
   check_case("SDDMM as PyTorch calls it, long", NULL, sampled_at_length);
   check_case("COO", csr, by_coordinates);
   check_case("CSC", vector, by_columns);
