@@ -25,11 +25,18 @@ bool shunt_entry_may_answer(cusparseStatus_t status)
 }
 
 bool shunt_entry_size_again(const struct shunt_original *o, const struct shunt_problem *p,
-                            size_t *bytes)
+                            size_t *bytes, cudaStream_t stream)
 {
-  if (p->op != SHUNT_SDDMM || p->extended || p->deterministic || !shunt_context_find())
+  struct shunt_context *context = shunt_context_find();
+  struct shunt_promise last;
+  if (p->op != SHUNT_SDDMM || p->extended || p->deterministic || !context) return false;
+  if (!shunt_promise_again(key_of(o, shunt_problem_hash(p)), *bytes, &last)) return false;
+  if (last.own_bytes == 0) return true;
+  if (shunt_capture_of(stream).active ||
+      !shunt_workspace_limit_allows(&context->workspace_limit, last.own_bytes))
     return false;
-  return shunt_promise_again(key_of(o, shunt_problem_hash(p)), *bytes, bytes);
+  *bytes = last.own_offset + last.own_bytes;
+  return true;
 }
 
 /* The original's bytes and ours. */

@@ -28,8 +28,8 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(
                                                        matC, computeType, alg, bufferSize);
   if (shunt_entry_may_answer(status) &&
       shunt_describe_sddmm(original, &x, &p, &stream).reason == SHUNT_FITS) {
-    const bool again =
-        status == CUSPARSE_STATUS_SUCCESS && shunt_entry_size_again(original, &p, bufferSize);
+    const bool again = status == CUSPARSE_STATUS_SUCCESS &&
+                       shunt_entry_size_again(original, &p, bufferSize, stream);
     atomic_store_explicit(&asked_again, again ? matC : NULL, memory_order_relaxed);
     if (!again) status = shunt_entry_buffer_size(original, &p, status, bufferSize, stream);
   }

@@ -127,12 +127,9 @@ struct shunt_promise shunt_promise_find(uint64_t key)
   return find(key, &whole);
 }
 
-bool shunt_promise_again(uint64_t key, size_t original, size_t *total)
+bool shunt_promise_again(uint64_t key, size_t original, struct shunt_promise *p)
 {
-  enum { SMALL = 1 << 20 };
   bool whole;
-  const struct shunt_promise p = find(key, &whole);
-  if (!whole || p.own_bytes > SMALL || p.own_offset != shunt_align_up(original, 256)) return false;
-  *total = p.own_bytes ? p.own_offset + p.own_bytes : original;
-  return true;
+  *p = find(key, &whole);
+  return whole && p->own_offset == shunt_align_up(original, 256);
 }
