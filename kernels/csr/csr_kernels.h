@@ -80,8 +80,8 @@ static inline bool shunt_csr_sddmm_fits(const struct shunt_sddmm *p)
           (double)p->b.cols * b <= (double)UINT32_MAX);
 }
 
-/* Is p taken in one launch, which needs no workspace?  Where B stands by rows and all of A B takes no
-   longer than the host takes for two launches (tests/bench/sddmm.md). */
+/* Is p taken in one launch, which needs no workspace?  Where B stands by rows and all of A B takes
+   no longer than the host takes for two launches (tests/bench/sddmm.md). */
 static inline bool shunt_csr_sddmm_direct(const struct shunt_sddmm *p)
 {
   const double cells = (double)p->c.rows * (double)p->c.cols;
