@@ -23,6 +23,8 @@ struct shunt_rates {
 struct shunt_common_costs {
   double launch;         /* us of a launch that does next to nothing, in a busy stream */
   double batch_host;     /* us that each of several products keeps the host busy */
+  double sddmm_host;     /* us that SDDMM keeps the host busy in one launch, */
+  double sddmm_two_host; /* and in two */
   double stream;         /* bytes per us that are read or written in order */
   double gather;         /* bytes per us that are gathered out of L2, */
   double gather_far;     /* and from beyond it */
@@ -97,11 +99,20 @@ struct shunt_scattered_sddmm_costs {
   double longest_bytes; /* us per MB */
 };
 
+/* SDDMM of layers, B stored by rows:  start + K (row rows + entry nnz) */
+struct shunt_by_rows_costs {
+  double start;      /* us */
+  double row, entry; /* us per million, for each of K */
+};
+
 struct shunt_csr_costs {
   struct shunt_fit_costs scattered[SHUNT_BLOCK_TYPES]; /* one entry in 64 or fewer */
   struct shunt_fit_costs layer, layer_half;   /* the others, by the longest row; of 2-byte types */
   struct shunt_sddmm_costs sddmm, sddmm_half; /* of layers; of 2-byte types; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
+  double direct_start;      /* us; SDDMM that computes all of A B: */
+  double direct_step;       /* us for each of K, one after the other; */
+  double direct_entry;      /* us per million times that an entry is met by a tile */
   double alike;             /* share of that where rows of the same columns are taken together */
   double c64;               /* how many times as long as by its bytes */
   double huge_entry;        /* ns of an entry of a row that one block computes */
@@ -246,10 +257,12 @@ struct shunt_original_costs {
   double sddmm_layer_start;                                         /* us */
   double sddmm_layer, sddmm_layer_f16;                              /* FLOP per us; */
   double sddmm_layer_f16_by_rows;                                   /* where B is stored by rows */
+  struct shunt_by_rows_costs layer_by_rows[2];                      /* the same in f32, in f64 */
   struct shunt_scattered_sddmm_costs by_columns[SHUNT_BLOCK_TYPES]; /* SDDMM */
   double sddmm_start;            /* us; B by rows, one entry in 64 or fewer, each times the inner */
   double sddmm_row, sddmm_entry; /* us for each */
   double sddmm_longest;          /* us for each entry of the longest row beyond the mean */
+  double sddmm_host;             /* us that a call keeps the host busy */
   double sddmm_f64;              /* how many times as long f64 takes */
   double sddmm_complex[2];       /* c32, c64: us for each entry and inner element; */
   double sddmm_complex_by_columns[2]; /* where B is stored by columns */

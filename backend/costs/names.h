@@ -31,6 +31,8 @@
 #define SHUNT_COMMON_FIELDS(F, line, at) \
   F(line, at, launch, .launch, FIXED) \
   F(line, at, batch_host, .batch_host, FIXED) \
+  F(line, at, sddmm_host, .sddmm_host, FIXED) \
+  F(line, at, sddmm_two_host, .sddmm_two_host, FIXED) \
   F(line, at, stream, .stream, PER_COPY) \
   F(line, at, gather, .gather, PER_NEAR) \
   F(line, at, gather_far, .gather_far, PER_FAR) \
@@ -78,6 +80,11 @@
   F(line, at, of_a, .of_a, COPY) \
   F(line, at, longest, .longest, FIXED) \
   F(line, at, longest_bytes, .longest_bytes, FIXED)
+
+#define SHUNT_DIRECT_SDDMM_FIELDS(F, line, at) \
+  F(line, at, start, .direct_start, FIXED) \
+  F(line, at, step, .direct_step, FIXED) \
+  F(line, at, entry, .direct_entry, NEAR)
 
 #define SHUNT_CSR_FIELDS(F, line, at) \
   F(line, at, alike, .alike, FIXED) \
@@ -212,6 +219,11 @@
   F(line, at, sddmm_off, .sddmm_off, FIXED) \
   F(line, at, c64, .c64, FIXED)
 
+#define SHUNT_BY_ROWS_FIELDS(F, line, at) \
+  F(line, at, start, .start, FIXED) \
+  F(line, at, row, .row, FIXED) \
+  F(line, at, entry, .entry, FIXED)
+
 #define SHUNT_ORIGINAL_SDDMM_FIELDS(F, line, at) \
   F(line, at, sddmm_layer_start, .sddmm_layer_start, FIXED) \
   F(line, at, sddmm_layer, .sddmm_layer, PER_NEAR) \
@@ -221,6 +233,7 @@
   F(line, at, sddmm_row, .sddmm_row, NEAR) \
   F(line, at, sddmm_entry, .sddmm_entry, NEAR) \
   F(line, at, sddmm_longest, .sddmm_longest, FIXED) \
+  F(line, at, sddmm_host, .sddmm_host, FIXED) \
   F(line, at, sddmm_f64, .sddmm_f64, FIXED)
 
 #define SHUNT_COMPLEX_FIELDS(F, line, at) \
@@ -239,6 +252,7 @@
   SHUNT_FIT_FIELDS(F, "csr.layer_half", ours.csr.layer_half) \
   SHUNT_SDDMM_FIELDS(F, "csr.sddmm", ours.csr.sddmm) \
   SHUNT_SDDMM_FIELDS(F, "csr.sddmm_half", ours.csr.sddmm_half) \
+  SHUNT_DIRECT_SDDMM_FIELDS(F, "csr.direct_sddmm", ours.csr) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "csr.scattered_sddmm.half", ours.csr.scattered_sddmm[0]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "csr.scattered_sddmm.f32", ours.csr.scattered_sddmm[1]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "csr.scattered_sddmm.f64", ours.csr.scattered_sddmm[2]) \
@@ -332,6 +346,8 @@
   SHUNT_FIT_FIELDS(F, "original.transposed_alg1.c32", original[0].transposed_alg1[3]) \
   SHUNT_FIT_FIELDS(F, "original.transposed_alg1.c64", original[0].transposed_alg1[4]) \
   SHUNT_ORIGINAL_SDDMM_FIELDS(F, "original.sddmm", original[0]) \
+  SHUNT_BY_ROWS_FIELDS(F, "original.sddmm_layer_by_rows.f32", original[0].layer_by_rows[0]) \
+  SHUNT_BY_ROWS_FIELDS(F, "original.sddmm_layer_by_rows.f64", original[0].layer_by_rows[1]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "original.sddmm_by_columns.half", original[0].by_columns[0]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "original.sddmm_by_columns.f32", original[0].by_columns[1]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "original.sddmm_by_columns.f64", original[0].by_columns[2]) \

@@ -24,6 +24,21 @@ bool shunt_entry_may_answer(cusparseStatus_t status)
          (status == CUSPARSE_STATUS_NOT_SUPPORTED && shunt_options()->extend);
 }
 
+bool shunt_entry_size_again(const struct shunt_original *o, const struct shunt_problem *p,
+                            size_t *bytes, cudaStream_t stream)
+{
+  struct shunt_context *context = shunt_context_find();
+  struct shunt_promise last;
+  if (p->op != SHUNT_SDDMM || p->extended || p->deterministic || !context) return false;
+  if (!shunt_promise_again(key_of(o, shunt_problem_hash(p)), *bytes, &last)) return false;
+  if (last.own_bytes == 0) return true;
+  if (shunt_capture_of(stream).active ||
+      !shunt_workspace_limit_allows(&context->workspace_limit, last.own_bytes))
+    return false;
+  *bytes = last.own_offset + last.own_bytes;
+  return true;
+}
+
 /* The original's bytes and ours. */
 static size_t promise(const struct shunt_original *o, const struct shunt_problem *p, size_t bytes,
                       cudaStream_t stream)
@@ -87,7 +102,8 @@ bool shunt_entry_take(struct shunt_entry_call *call, cusparseStatus_t *status)
     size_t bytes;
     call->hash = shunt_problem_hash(&call->problem);
     const struct shunt_preprocessed prepared = preprocessed_of(call);
-    if (call->by_name) call->problem.pattern_epoch = shunt_epoch_of(&prepared);
+    const bool counts = call->problem.op == SHUNT_SPMM || call->problem.deterministic;
+    if (call->by_name && counts) call->problem.pattern_epoch = shunt_epoch_of(&prepared);
     void *workspace = workspace_for(call, &bytes);
     sample = shunt_sample_begin(&call->problem, call->stream);
     call->answer = shunt_plan_run(&call->problem, workspace, bytes, call->stream);

@@ -51,6 +51,11 @@ struct shunt_entry_call {
    SHUNT_EXTEND may answer.  */
 bool shunt_entry_may_answer(cusparseStatus_t status);
 
+/* Was bufferSize asked for p before, by a program that asks before each product?  Then *bytes, what
+   the original asks for, becomes the answer that it had.  Of SDDMM alone, which keeps nothing.  */
+bool shunt_entry_size_again(const struct shunt_original *o, const struct shunt_problem *p,
+                            size_t *bytes, cudaStream_t stream);
+
 /* bufferSize's answer for p, the original having said `status` and *bytes: with room for Shunt in
    *bytes.  Of a problem that the original refused, success if Shunt will take it.  */
 cusparseStatus_t shunt_entry_buffer_size(const struct shunt_original *o,

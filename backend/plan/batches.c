@@ -31,21 +31,29 @@ static void *moved(const void *array, int64_t elements, shunt_type type)
   return array ? (char *)array + elements * (int64_t)shunt_type_size(type) : NULL;
 }
 
-struct shunt_problem shunt_batch_at(const struct shunt_problem *p, int i)
+void shunt_batch_move(const struct shunt_problem *p, int i, struct shunt_problem *one)
 {
-  struct shunt_problem one = *p;
-  bool spmm = p->op == SHUNT_SPMM;
-  struct shunt_csr *a = spmm ? &one.spmm.a : &one.sddmm.c;
-  struct shunt_dense *dense[2] = {spmm ? &one.spmm.b : &one.sddmm.a,
-                                  spmm ? &one.spmm.c : &one.sddmm.b};
-  int64_t entries = i * p->strides.entries;
-  one.batches = 1;
-  one.strides = (struct shunt_batch_strides){0};
-  a->row_offsets = moved(a->row_offsets, i * p->strides.offsets, a->index_type);
-  a->columns = moved(a->columns, entries, a->index_type);
-  a->values = moved(a->values, entries, a->value_type);
-  one.row_indices = moved(p->row_indices, entries, a->index_type);
+  const bool spmm = p->op == SHUNT_SPMM;
+  const struct shunt_csr *from = shunt_problem_sparse(p);
+  struct shunt_csr *a = spmm ? &one->spmm.a : &one->sddmm.c;
+  const struct shunt_dense *dense[2] = {spmm ? &p->spmm.b : &p->sddmm.a,
+                                        spmm ? &p->spmm.c : &p->sddmm.b};
+  struct shunt_dense *to[2] = {spmm ? &one->spmm.b : &one->sddmm.a,
+                               spmm ? &one->spmm.c : &one->sddmm.b};
+  const int64_t entries = i * p->strides.entries;
+  a->row_offsets = moved(from->row_offsets, i * p->strides.offsets, a->index_type);
+  a->columns = moved(from->columns, entries, a->index_type);
+  a->values = moved(from->values, entries, a->value_type);
+  one->row_indices = moved(p->row_indices, entries, a->index_type);
   for (int k = 0; k < 2; k++)
-    dense[k]->values = moved(dense[k]->values, i * p->strides.dense[k], dense[k]->type);
-  return one;
+    to[k]->values = moved(dense[k]->values, i * p->strides.dense[k], to[k]->type);
+}
+
+void shunt_batch_at(const struct shunt_problem *p, int i, struct shunt_problem *one)
+{
+  *one = *p;
+  if (p->batches == 1) return;
+  one->batches = 1;
+  one->strides = (struct shunt_batch_strides){0};
+  shunt_batch_move(p, i, one);
 }

@@ -28,8 +28,10 @@ bool shunt_batches_share_a(const struct shunt_problem *p);
 /* Fills *one with the single product that all of p's batches are; false if they are not. */
 bool shunt_batches_join(const struct shunt_problem *p, struct shunt_problem *one);
 
-/* Batch i of p as a problem of its own. */
-struct shunt_problem shunt_batch_at(const struct shunt_problem *p, int i);
+/* Fills *one with batch i of p, as a problem of its own; */
+void shunt_batch_at(const struct shunt_problem *p, int i, struct shunt_problem *one);
+/* and turns *one, another batch of p, into batch i: only where its arrays stand differs. */
+void shunt_batch_move(const struct shunt_problem *p, int i, struct shunt_problem *one);
 
 #ifdef __cplusplus
 }

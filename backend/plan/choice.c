@@ -5,6 +5,7 @@
 #include "backend/plan/context.h"
 #include "backend/plan/product.h"
 #include "backend/routes/costs.h"
+#include "kernels/csr/csr_kernels.h"
 
 static bool allowed(int route)
 {
@@ -16,12 +17,21 @@ bool shunt_routes_forced(void)
   return shunt_options()->routes != ~(uint32_t)0;
 }
 
+/* So short that one launch without a workspace is best, whatever the pattern: nothing else is asked
+   about, as the host's time counts. */
+static bool is_brief(const struct shunt_problem *p)
+{
+  return p->op == SHUNT_SDDMM && shunt_csr_sddmm_direct(&p->sddmm) && !shunt_routes_forced();
+}
+
 bool shunt_route_may_take(int i, const struct shunt_problem *p)
 {
   const struct shunt_route *r = shunt_route_at(i);
+  if (p->op == SHUNT_SDDMM && !r->takes_sddmm) return false;
   return allowed(i) && r->takes_blocks == shunt_problem_in_blocks(p) &&
          (!shunt_problem_transposed(p) || r->takes_transposed) &&
-         (!p->extended || r->takes_extended) && (!shunt_problem_is_long(p) || r->takes_long);
+         (!p->extended || r->takes_extended) && (!shunt_problem_is_long(p) || r->takes_long) &&
+         (r->takes_brief || !is_brief(p));
 }
 
 /* ---- what a route is told of the call ------------------------------------------------- */
@@ -81,7 +91,7 @@ struct shunt_call shunt_call_for(const struct shunt_product *x, const struct shu
 {
   struct shunt_call c = x->call;
   const struct shunt_lookup *l = &x->lookup;
-  if (!route->pack) return c;
+  if (!route->pack || x->problem.op == SHUNT_SDDMM) return c; /* which keeps no copies */
   shunt_product_copy(x, route, &c.packed);
   c.no_copies = l->no_copies;
   if (route->study && l->has_study) c.studied = l->studied;
@@ -92,13 +102,17 @@ struct shunt_call shunt_call_for(const struct shunt_product *x, const struct shu
 
 /* ---- the plan --------------------------------------------------------------------------- */
 
-/* The original's time; of batches, which it starts together, a share. */
+/* The original's time; of batches, which it starts together, a share.  Of SDDMM, which may be
+   short, the host's counts, unless the call is replayed without it.  */
 static double original_us(const struct shunt_product *x)
 {
   struct shunt_problem all = x->problem;
   struct shunt_csr *a = all.op == SHUNT_SPMM ? &all.spmm.a : &all.sddmm.c;
   a->nnz *= x->batches;
-  return shunt_cost_original(&all, x->call.profile, &x->call.context->machine) / x->batches;
+  const struct shunt_machine *m = &x->call.context->machine;
+  double us = shunt_cost_original(&all, x->call.profile, m);
+  if (all.op == SHUNT_SDDMM && !x->call.capturing) us = fmax(us, shunt_cost_original_host(&all, m));
+  return us / x->batches;
 }
 
 static void insert(struct shunt_plan *plan, const struct shunt_candidate *x)

@@ -177,7 +177,7 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
   struct shunt_answer answer = shunt_declined(whole);
   for (; done < settled.batches && answer.why.reason == SHUNT_FITS; done++) {
     struct shunt_product *mine = &x[one_matrix ? 0 : done];
-    if (settled.batches > 1) mine->problem = shunt_batch_at(&settled, done);
+    if (settled.batches > 1) shunt_batch_move(&settled, done, &mine->problem);
     answer = shunt_product_run(mine);
     us += answer.us;
     saved_us += answer.saved_us;

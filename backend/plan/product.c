@@ -112,7 +112,7 @@ static void choose(struct shunt_product *x, int only)
 void shunt_product_plan(struct shunt_product *x, const struct shunt_problem *p, int i,
                         const struct shunt_call *call, int only)
 {
-  x->problem = shunt_batch_at(p, i);
+  shunt_batch_at(p, i, &x->problem);
   x->batches = p->batches;
   x->call = *call;
   x->call.problem = &x->problem;

@@ -15,6 +15,7 @@ struct slot {
   _Atomic uint64_t key; /* 0: free */
   _Atomic size_t offset, bytes;
   _Atomic uint32_t age; /* of the last use */
+  _Atomic bool whole;   /* the last answer was */
   const void *library;  /* these two with `writing` held */
   bool stays;
 };
@@ -63,6 +64,7 @@ static struct slot *slot_for(uint64_t key)
 static void begin(struct slot *s, uint64_t key, const void *library, size_t offset, size_t bytes)
 {
   atomic_store(&s->key, 0);
+  atomic_store(&s->whole, false);
   s->library = library;
   s->stays = false;
   atomic_store(&s->offset, offset);
@@ -94,6 +96,7 @@ size_t shunt_promise_make(uint64_t key, const struct shunt_promise_answer *a)
     else
       begin(s, key, a->library, shunt_align_up(original, 256), own);
     s->stays = s->stays || !a->whole;
+    atomic_store(&s->whole, a->whole);
     atomic_store(&s->age, atomic_fetch_add(&now, 1));
     /* An original that asks for less than before gets what it asked for before. */
     if (atomic_load(&s->bytes)) total = atomic_load(&s->offset) + atomic_load(&s->bytes);
@@ -102,15 +105,31 @@ size_t shunt_promise_make(uint64_t key, const struct shunt_promise_answer *a)
   return total;
 }
 
-struct shunt_promise shunt_promise_find(uint64_t key)
+/* *whole: of the promise that is found, or false. */
+static struct shunt_promise find(uint64_t key, bool *whole)
 {
   struct slot *set = set_of(key);
   for (int i = 0; i < WAYS; i++) {
     if (atomic_load(&set[i].key) != key) continue;
     const struct shunt_promise p = {atomic_load(&set[i].offset), atomic_load(&set[i].bytes)};
+    *whole = atomic_load(&set[i].whole);
     atomic_store_explicit(&set[i].age, atomic_load_explicit(&now, memory_order_relaxed),
                           memory_order_relaxed);
     if (atomic_load(&set[i].key) == key) return p;
   }
+  *whole = false;
   return (struct shunt_promise){0, 0};
+}
+
+struct shunt_promise shunt_promise_find(uint64_t key)
+{
+  bool whole;
+  return find(key, &whole);
+}
+
+bool shunt_promise_again(uint64_t key, size_t original, struct shunt_promise *p)
+{
+  bool whole;
+  *p = find(key, &whole);
+  return whole && p->own_offset == shunt_align_up(original, 256);
 }

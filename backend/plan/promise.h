@@ -56,6 +56,10 @@ struct shunt_promise_answer {
    can't be made. */
 size_t shunt_promise_make(uint64_t key, const struct shunt_promise_answer *a);
 struct shunt_promise shunt_promise_find(uint64_t key);
+/* Would the answer be the last one again, the original having asked for as much?  Then *p is that,
+   own_bytes 0: the original's alone.  No: nobody has asked, or Shunt was given less than it wants.
+   Whether there still is memory for it is the caller's to ask.  */
+bool shunt_promise_again(uint64_t key, size_t original, struct shunt_promise *p);
 
 /* The part of `buffer` that is Shunt's, aligned to 256 bytes; NULL if none. */
 static inline void *shunt_promise_workspace(struct shunt_promise p, void *buffer, size_t *bytes)

@@ -142,6 +142,11 @@ double shunt_cost_sddmm_copied_bytes(const struct shunt_sddmm *p)
   return copied;
 }
 
+double shunt_cost_sddmm_enqueued(double us, bool copied, const struct shunt_machine *m)
+{
+  return shunt_larger(us, copied ? of(m)->sddmm_two_host : of(m)->sddmm_host);
+}
+
 double shunt_cost_scattered_sddmm(const struct shunt_scattered_sddmm_costs *c,
                                   const struct shunt_sddmm *p, const struct shunt_profile *f)
 {

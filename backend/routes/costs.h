@@ -60,6 +60,9 @@ double shunt_cost_csr_transposed(const struct shunt_spmm *p, int64_t longest, bo
                                  const struct shunt_machine *m);
 /* Transposing its pattern. */
 double shunt_cost_csr_transposing(const struct shunt_csr *a, const struct shunt_machine *m);
+/* SDDMM: us of what takes the device so long, where the host may take longer; `copied`: an operand
+   is, first.  */
+double shunt_cost_sddmm_enqueued(double us, bool copied, const struct shunt_machine *m);
 /* SDDMM, with its copies. */
 double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
                             const struct shunt_machine *m);
@@ -99,7 +102,6 @@ double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longes
 double shunt_cost_vector_single_launch(const struct shunt_spmm *p,
                                        const struct shunt_vector_single_launch *how, double reuse,
                                        double longest_row, const struct shunt_machine *m);
-/* SDDMM, with its copies. */
 double shunt_cost_vector_sddmm(const struct shunt_sddmm *p, double reuse,
                                const struct shunt_machine *m);
 
@@ -229,7 +231,9 @@ enum { SHUNT_GAINED_WITHIN = 200 };
    'T' or 'H' where op(A) is the transpose of spmm.a. */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
                            const struct shunt_machine *m);
-/* The factor that this is usually off by, either way, on the GPU that it was fitted to: the
+/* us that a call of SDDMM keeps the host busy. */
+double shunt_cost_original_host(const struct shunt_problem *p, const struct shunt_machine *m);
+/* The factor that the first is usually off by, either way, on the GPU that it was fitted to: the
    geometric standard deviation of the fit.  0: not known.  */
 double shunt_cost_original_off(const struct shunt_problem *p, const struct shunt_machine *m);
 /* Is it known to be faster than `csr`, more than its estimate says? */

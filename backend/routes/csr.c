@@ -52,11 +52,13 @@ static struct shunt_outcome fits(const struct shunt_problem *p, const struct shu
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
+/* One launch for small SDDMM needs none: a null buffer is the original's to refuse. */
 static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
   if (shunt_problem_transposed(p)) return shunt_csr_transposed_workspace(p, context);
-  return p->op == SHUNT_SPMM ? shunt_csr_spmm_workspace(&p->spmm, &context->device)
-                             : shunt_csr_sddmm_workspace(&p->sddmm, &context->device);
+  if (p->op == SHUNT_SPMM) return shunt_csr_spmm_workspace(&p->spmm, &context->device);
+  return shunt_csr_sddmm_direct(&p->sddmm) ? 1
+                                           : shunt_csr_sddmm_workspace(&p->sddmm, &context->device);
 }
 
 /* Does the split kernel need none?  (kernels/csr/csr_kernels.h.) */
@@ -92,6 +94,8 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
   if (shunt_problem_transposed(p)) return shunt_csr_transposed_expect(c, us);
   *us = p->op == SHUNT_SPMM ? shunt_cost_csr(&p->spmm, c->profile, m)
                             : shunt_cost_csr_sddmm(&p->sddmm, c->profile, m);
+  if (p->op == SHUNT_SDDMM && !c->capturing)
+    *us = shunt_cost_sddmm_enqueued(*us, workspace(p, c->context) > 1, m);
   SHUNT_DECLINE_IF(!has_workspace(c), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && !p->extended &&
                        shunt_choose_original_over_csr(p, c->profile),
@@ -117,5 +121,7 @@ const struct shunt_route shunt_route_csr = {.name = "csr",
                                             .pack = shunt_csr_transposed_pack,
                                             .awaits_measures = true,
                                             .takes_transposed = true,
+                                            .takes_sddmm = true,
+                                            .takes_brief = true,
                                             .takes_long = true,
                                             .takes_extended = true};

@@ -1,5 +1,8 @@
 /* csr_cost.c: what the kernels of `csr` are expected to take. */
+#include <math.h>
+
 #include "backend/routes/cost_forms.h"
+#include "kernels/csr/csr_kernels.h"
 
 static const struct shunt_csr_costs *of(const struct shunt_machine *m)
 {
@@ -46,12 +49,20 @@ double shunt_cost_csr_transposing(const struct shunt_csr *a, const struct shunt_
                                             of(m)->transposing_column * (double)a->cols);
 }
 
+/* Tiles of 64 columns each meet all entries of their rows. */
+static double direct_sddmm(const struct shunt_sddmm *p, const struct shunt_machine *m)
+{
+  const double met = 1e-6 * (double)p->c.nnz * ceil((double)p->c.cols / 64);
+  return of(m)->direct_start + of(m)->direct_step * (double)p->a.cols + of(m)->direct_entry * met;
+}
+
 double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
                             const struct shunt_machine *m)
 {
   const struct shunt_sddmm_costs *c =
       shunt_type_size(p->b.type) == 2 ? &of(m)->sddmm_half : &of(m)->sddmm;
   const double row = shunt_cost_sddmm_row_bytes(p), nnz = (double)p->c.nnz;
+  if (shunt_csr_sddmm_direct(p)) return direct_sddmm(p, m);
   const double copied = shunt_cost_sddmm_copied_bytes(p);
   const double copies = (copied > 0 ? c->copies_start : 0) + c->copied * copied;
   if (shunt_cost_scattered(&p->c))

@@ -281,4 +281,5 @@ const struct shunt_route shunt_route_dense = {.name = "dense",
                                               .pack_bytes = pack_bytes,
                                               .pack = pack,
                                               .wants_gemm = true,
+                                              .takes_sddmm = true,
                                               .takes_transposed = true};

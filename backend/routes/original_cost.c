@@ -41,6 +41,20 @@ static double sddmm_layer_rate(const struct shunt_sddmm *p, const struct shunt_o
   return p->b.row_stride == 1 ? t->sddmm_layer_f16 : t->sddmm_layer_f16_by_rows;
 }
 
+/* cuSPARSE's kernel for B by rows takes far longer than the one for B by columns. */
+static double layer_by_rows(const struct shunt_sddmm *p, const struct shunt_by_rows_costs *t)
+{
+  const double rows = (double)p->c.rows, nnz = (double)p->c.nnz;
+  return t->start + 1e-6 * (double)p->a.cols * (t->row * rows + t->entry * nnz);
+}
+
+static double sddmm_layer(const struct shunt_sddmm *p, const struct shunt_original_costs *t)
+{
+  const int type = shunt_cost_block_type(p->a.type);
+  if (type > 0 && p->b.row_stride != 1) return layer_by_rows(p, &t->layer_by_rows[type - 1]);
+  return t->sddmm_layer_start + 2 * (double)p->c.nnz * (double)p->a.cols / sddmm_layer_rate(p, t);
+}
+
 /* Is a row much longer than most? */
 static bool rows_differ(const struct shunt_csr *c, const struct shunt_profile *f)
 {
@@ -58,8 +72,7 @@ static double sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
                               : t->sddmm_complex_by_columns;
     return t->sddmm_start + nnz * inner * entry[p->a.type == SHUNT_C64];
   }
-  if (!shunt_cost_scattered(&p->c))
-    return t->sddmm_layer_start + 2 * nnz * inner / sddmm_layer_rate(p, t);
+  if (!shunt_cost_scattered(&p->c)) return sddmm_layer(p, t);
   if (p->b.row_stride == 1)
     return shunt_cost_scattered_sddmm(&t->by_columns[shunt_cost_block_type(p->a.type)], p, f);
   const double size = p->a.type == SHUNT_F64 ? t->sddmm_f64 : 1;
@@ -125,6 +138,11 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
   return (sparse->value_type == SHUNT_C64 ? t->c64 : 1) *
          shunt_cost_fitted(fit_of(p, t), &p->spmm, (double)sparse->nnz,
                            shunt_cost_excess(sparse, f), m);
+}
+
+double shunt_cost_original_host(const struct shunt_problem *p, const struct shunt_machine *m)
+{
+  return shunt_costs_of_original(m->costs, p->cusparse)->sddmm_host;
 }
 
 double shunt_cost_original_off(const struct shunt_problem *p, const struct shunt_machine *m)

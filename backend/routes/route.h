@@ -98,6 +98,10 @@ struct shunt_route {
   bool takes_extended;
   /* SpMM with A in square blocks, problem->blocks; such a route sees no other calls. */
   bool takes_blocks;
+  /* SDDMM; others never see such calls. */
+  bool takes_sddmm;
+  /* SDDMM by csr_sddmm_direct.cu; others never see such calls unless the user names the routes. */
+  bool takes_brief;
   /* A with more entries than 32 bits count; others never see such calls. */
   bool takes_long;
 };

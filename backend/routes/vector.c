@@ -84,6 +84,8 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
   const double reuse = reuse_of(c);
   *us =
       p->op == SHUNT_SPMM ? expected_spmm(c, reuse) : shunt_cost_vector_sddmm(&p->sddmm, reuse, m);
+  if (p->op == SHUNT_SDDMM && !c->capturing)
+    *us = shunt_cost_sddmm_enqueued(*us, direct_workspace(p, c->context) > 0, m);
   SHUNT_DECLINE_IF(c->workspace_bytes < direct_workspace(p, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   if (shunt_vector_takes_packed(c) && shunt_vector_in_order(c))
@@ -99,6 +101,7 @@ const struct shunt_route shunt_route_vector = {.name = "vector",
                                                .workspace = workspace,
                                                .expect = expect,
                                                .run = run,
+                                               .takes_sddmm = true,
                                                .pack_bytes = shunt_vector_pack_bytes,
                                                .pack = shunt_vector_pack,
                                                .study_bytes = shunt_vector_study_bytes,

@@ -80,6 +80,15 @@ static inline bool shunt_csr_sddmm_fits(const struct shunt_sddmm *p)
           (double)p->b.cols * b <= (double)UINT32_MAX);
 }
 
+/* Is p taken in one launch, which needs no workspace?  Where B stands by rows and all of A B takes
+   no longer than the host takes for two launches (tests/bench/sddmm.md). */
+static inline bool shunt_csr_sddmm_direct(const struct shunt_sddmm *p)
+{
+  const double cells = (double)p->c.rows * (double)p->c.cols;
+  return p->a.type <= SHUNT_F64 && p->b.col_stride == 1 && p->b.row_stride > 1 && p->a.cols <= 32 &&
+         cells <= 512 * 512;
+}
+
 /* Bytes of `workspace`, on 256; the launcher, and its twin on the host, which needs none. */
 size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
 shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, bool alike,

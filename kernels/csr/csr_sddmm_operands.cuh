@@ -75,7 +75,15 @@ template <class T, class I> args<T, I> make_args(const struct shunt_sddmm *p, co
 shunt_status rows_with(const struct shunt_sddmm *p, const operands &o, bool alike,
                        const struct shunt_device *d, void *room, shunt_stream stream);
 
-// The same for dense patterns, where columns of B are worth keeping in L1
+// What stands the other way copied, then rows_with.
+shunt_status copied(const struct shunt_sddmm *p, bool alike, const struct shunt_device *d,
+                    void *workspace, size_t workspace_bytes, shunt_stream stream);
+
+// All of A B in one launch, by tiles, of operands as they stand, B by rows (csr_sddmm_direct.cu).  No
+// int8, no complex types.
+shunt_status direct(const struct shunt_sddmm *p, const struct shunt_device *d, shunt_stream stream);
+
+// The same as rows_with for dense patterns, where columns of B are worth keeping in L1
 // (csr_sddmm_panel.cu); rows_with asks and hands over.
 size_t panel_bytes(const struct shunt_sddmm *p, const struct shunt_device *d);
 bool panel_pays(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d);

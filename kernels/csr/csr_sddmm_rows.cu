@@ -161,6 +161,16 @@ shunt_status rows_with(const struct shunt_sddmm *p, const operands &o, bool alik
   }
 }
 
+shunt_status copied(const struct shunt_sddmm *p, bool alike, const struct shunt_device *d,
+                    void *workspace, size_t workspace_bytes, shunt_stream stream)
+{
+  if (workspace_bytes < operands_bytes(p) + panel_bytes(p, d)) return SHUNT_E_WORKSPACE;
+  operands o;
+  const shunt_status s = make_operands(p, d, workspace, workspace_bytes, stream, &o);
+  if (s != SHUNT_OK) return s;
+  return rows_with(p, o, alike, d, (char *)workspace + operands_bytes(p), stream);
+}
+
 } // namespace csr::sddmm
 } // namespace shunt
 
@@ -168,7 +178,7 @@ extern "C" size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p,
                                             const struct shunt_device *d)
 {
   using namespace shunt::csr::sddmm;
-  return operands_bytes(p) + panel_bytes(p, d);
+  return shunt_csr_sddmm_direct(p) ? 0 : operands_bytes(p) + panel_bytes(p, d);
 }
 
 extern "C" shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, bool alike,
@@ -176,11 +186,8 @@ extern "C" shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, bool a
                                              size_t workspace_bytes, shunt_stream stream)
 {
   using namespace shunt::csr::sddmm;
-  shunt_status s = check_problem(p);
+  const shunt_status s = check_problem(p);
   if (s != SHUNT_OK || p->c.nnz == 0) return s;
-  if (workspace_bytes < shunt_csr_sddmm_workspace(p, d)) return SHUNT_E_WORKSPACE;
-  operands o;
-  s = make_operands(p, d, workspace, workspace_bytes, stream, &o);
-  if (s != SHUNT_OK) return s;
-  return rows_with(p, o, alike, d, (char *)workspace + operands_bytes(p), stream);
+  if (shunt_csr_sddmm_direct(p)) return direct(p, d, stream);
+  return copied(p, alike, d, workspace, workspace_bytes, stream);
 }

@@ -120,6 +120,10 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
   (void)p, (void)f, (void)m;
   return world.original_us;
 }
+double shunt_cost_original_host(const struct shunt_problem *p, const struct shunt_machine *m)
+{
+  return (void)p, (void)m, 0;
+}
 double shunt_cost_original_off(const struct shunt_problem *p, const struct shunt_machine *m)
 {
   return (void)p, (void)m, 1;
@@ -331,6 +335,7 @@ static shunt_status study(const struct shunt_call *c, const struct shunt_packed_
 
 static struct shunt_route direct = {.name = "direct",
                                     .fits = fits,
+                                    .takes_sddmm = true,
                                     .workspace = workspace,
                                     .expect = expect_direct,
                                     .run = run_direct,
@@ -338,6 +343,7 @@ static struct shunt_route direct = {.name = "direct",
                                     .pack = pack};
 static const struct shunt_route library = {.name = "library",
                                            .fits = fits,
+                                           .takes_sddmm = true,
                                            .workspace = workspace,
                                            .expect = expect_library,
                                            .run = run_library,

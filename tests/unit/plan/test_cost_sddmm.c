@@ -39,6 +39,37 @@ static void test_sddmm_cost_fits(void)
   }
 }
 
+/* Layers, B by rows (tests/bench/results/csr/sddmm-small.txt): us by `csr` and by cuSPARSE. */
+static void test_layers_by_rows(void)
+{
+  static const struct {
+    shunt_type type;
+    int64_t wide, inner;
+    double stored, csr, original;
+  } measured[] = {{SHUNT_F32, 256, 16, 0.2, 3.35, 4.33},    {SHUNT_F32, 512, 32, 0.1, 4.76, 6.73},
+                  {SHUNT_F64, 512, 32, 0.05, 4.9, 6.91},    {SHUNT_F32, 1024, 64, 0.1, 7.62, 15.4},
+                  {SHUNT_F64, 1024, 64, 0.05, 6.55, 19.7},  {SHUNT_F32, 2048, 64, 0.1, 14.9, 52.8},
+                  {SHUNT_F32, 2048, 256, 0.1, 43.6, 192.6}, {SHUNT_F64, 2048, 128, 0.1, 44.4, 176}};
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    const int64_t n = measured[i].wide, k = measured[i].inner;
+    const shunt_type t = measured[i].type;
+    struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
+    p.sddmm.a = (struct shunt_dense){n, k, k, 1, NULL, t};
+    p.sddmm.b = (struct shunt_dense){k, n, n, 1, NULL, t};
+    p.sddmm.c = (struct shunt_csr){.rows = n,
+                                   .cols = n,
+                                   .nnz = (int64_t)(measured[i].stored * (double)(n * n)),
+                                   .index_type = SHUNT_I32,
+                                   .value_type = t};
+    const double csr = shunt_cost_csr_sddmm(&p.sddmm, NULL, &h200);
+    const double original = shunt_cost_original(&p, NULL, &h200);
+    check(within(csr, measured[i].csr) < 1.4 && within(original, measured[i].original) < 1.4,
+          "%d wide, K = %d: csr %.1f us, measured %.1f, cuSPARSE %.1f, measured %.1f", (int)n,
+          (int)k, csr, measured[i].csr, original, measured[i].original);
+    check(csr < original, "and is taken");
+  }
+}
+
 /* SDDMM in one kernel, 4096 x 4096, f16. */
 static void test_sampled_on_the_chip(void)
 {
@@ -220,6 +251,7 @@ static void test_complex_sddmm(void)
 int main(void)
 {
   test_sddmm_cost_fits();
+  test_layers_by_rows();
   test_vector_copies_operands();
   test_vector_wants_eights();
   test_alike_rows_are_chosen();

@@ -374,13 +374,18 @@ static void test_batch_places(void)
   struct shunt_problem one;
   check(shunt_batches_join(&p, &one), "joined");
   for (int i = 0; i < 4; i++) {
-    struct shunt_problem at = shunt_batch_at(&p, i);
+    struct shunt_problem at, moved;
+    shunt_batch_at(&p, i, &at);
+    shunt_batch_at(&p, 3, &moved);
+    shunt_batch_move(&p, i, &moved);
     char *b = (char *)one.spmm.b.values + 2 * (i * 3 * one.spmm.b.col_stride);
     char *c = (char *)one.spmm.c.values + 4 * (i * 3 * one.spmm.c.col_stride);
     check(at.spmm.b.values == b && at.spmm.c.values == c, "batch %d stands where it was", i);
+    check(moved.spmm.b.values == b && moved.spmm.c.values == c, "another one moved there, too");
   }
   p = bound("spmm:csr:f16.f16.f32.f32:i64b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s8.11.15.21");
-  struct shunt_problem at = shunt_batch_at(&p, 2);
+  struct shunt_problem at;
+  shunt_batch_at(&p, 2, &at);
   check((char *)at.spmm.a.row_offsets - (char *)p.spmm.a.row_offsets == 2 * 8 * 8 &&
             (char *)at.spmm.a.columns - (char *)p.spmm.a.columns == 2 * 11 * 8 &&
             (char *)at.spmm.a.values - (char *)p.spmm.a.values == 2 * 11 * 2 &&
@@ -388,11 +393,11 @@ static void test_batch_places(void)
             (char *)at.spmm.c.values - (char *)p.spmm.c.values == 2 * 21 * 4 && at.batches == 1,
         "strides count elements of each array");
   p = bound("spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg2:x4s0.11.15.21");
-  at = shunt_batch_at(&p, 3);
+  shunt_batch_at(&p, 3, &at);
   check((char *)at.row_indices - (char *)p.row_indices == 3 * 11 * 4 && !at.spmm.a.row_offsets,
         "COO's row indices move with the entries");
   p = bound("sddmm:csr:f32.f32.f16.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0:alg0:x3s8.12.35.15");
-  at = shunt_batch_at(&p, 1);
+  shunt_batch_at(&p, 1, &at);
   check((char *)at.sddmm.c.row_offsets - (char *)p.sddmm.c.row_offsets == 8 * 4 &&
             (char *)at.sddmm.c.values - (char *)p.sddmm.c.values == 12 * 2 &&
             (char *)at.sddmm.a.values - (char *)p.sddmm.a.values == 35 * 4 &&

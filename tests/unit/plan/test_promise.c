@@ -48,6 +48,14 @@ static void test_one(void)
   const size_t less = answer(79, 5, 1000);
   check(less < 3000 && shunt_promise_find(79).own_bytes <= less - 256, "less is promised,");
   check(answer(79, 5, 3000) == less, "and no more from then on");
+  struct shunt_promise again;
+  check(shunt_promise_again(77, 100, &again) && again.own_offset + again.own_bytes == total,
+        "who asks again gets the same");
+  check(!shunt_promise_again(77, 600, &again), "but not if the original asks for more,");
+  check(!shunt_promise_again(76, 100, &again), "nor who asks for the first time");
+  check(shunt_promise_again(78, 5, &again) && again.own_bytes == 0, "nothing is an answer, too");
+  answer_short(75, 5, 1000);
+  check(!shunt_promise_again(75, 5, &again), "an answer for want of room is none");
   check(shunt_promise_key(5, 0, NULL) != shunt_promise_key(5, 1, NULL) &&
             shunt_promise_key(0, 0, NULL),
         "two devices have promises of their own");

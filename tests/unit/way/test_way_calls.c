@@ -69,6 +69,59 @@ static void sampled(void)
   drop(&x);
 }
 
+/* As PyTorch calls it: bufferSize and preprocess before each product; B by rows.  `k` columns of A:
+   of few, all is one launch without a workspace, and nothing else is planned.  */
+static void sampled_each_time(int64_t k, bool brief)
+{
+  struct product x = {.m = 16, .k = 32, .n = k, .each = 8, .alike = 1};
+  cusparseDnMatDescr_t a, b;
+  float alpha = 1, beta = 0;
+  void *buffer = NULL;
+  size_t first = 0;
+  x.kind = SINGLES;
+  make(&x);
+  cusparseCreateDnMat(&a, x.m, x.n, x.n, x.c, x.type, CUSPARSE_ORDER_ROW);
+  cusparseCreateDnMat(&b, x.n, x.k, x.k, x.b, x.type, CUSPARSE_ORDER_ROW);
+  fill(x.c, x.t, x.m * x.n);
+  for (int i = 0; i < 12; i++) {
+    float want[16 * 8];
+    struct shunt_sddmm to = {.a = {x.m, x.n, x.n, 1, x.c, x.t},
+                             .b = {x.n, x.k, x.k, 1, x.b, x.t},
+                             .c = x.a,
+                             .alpha = {.host = alpha},
+                             .compute = SHUNT_F32};
+    size_t bytes = 77;
+    if (i == 6) change_columns(&x);
+    EXPECT(cusparseSDDMM_bufferSize(SAMPLED, &bytes) == CUSPARSE_STATUS_SUCCESS, "bufferSize");
+    if (i == 0) first = bytes, buffer = bytes ? room_for((int64_t)bytes, 1) : NULL;
+    EXPECT(bytes == first && (bytes <= 1024) == brief, "call %d: %zu bytes", i, bytes);
+    EXPECT(cusparseSDDMM_preprocess(SAMPLED, buffer) == CUSPARSE_STATUS_SUCCESS, "preprocess");
+    to.c.values = want;
+    EXPECT(shunt_csr_sddmm_host(&to) == SHUNT_OK, "the twin computes");
+    EXPECT(cusparseSDDMM(SAMPLED, buffer) == CUSPARSE_STATUS_SUCCESS, "the call succeeds");
+    EXPECT(memcmp(want, x.a.values, sizeof want) == 0, "call %d is right", i);
+  }
+  free(buffer);
+  cusparseDestroyDnMat(a);
+  cusparseDestroyDnMat(b);
+  drop(&x);
+}
+static void sampled_briefly(void)
+{
+  sampled_each_time(16, true);
+  EXPECT(library.products == 0 && traced('s'), "all are taken, not \"%s\"", device.trace);
+}
+/* The original's launch is as short, and the host's time is what counts. */
+static void sampled_by_the_original(void)
+{
+  sampled_each_time(16, true);
+  EXPECT(library.products == 12 && !traced('s'), "none is taken, not \"%s\"", device.trace);
+}
+static void sampled_at_length(void)
+{
+  sampled_each_time(400000, false);
+}
+
 /* ---- other formats of A --------------------------------------------------------------------- */
 
 /* COO whose rows are those of x->a. */
@@ -321,6 +374,9 @@ int main(void)
   char path[64];
   snprintf(path, sizeof path, "/tmp/test_way_calls.%ld", (long)getpid());
   check_case("SDDMM", csr, sampled);
+  check_case("SDDMM as PyTorch calls it, short", csr, sampled_briefly);
+  check_case("SDDMM so short that it is left", NULL, sampled_by_the_original);
+  check_case("SDDMM as PyTorch calls it, long", NULL, sampled_at_length);
   check_case("COO", csr, by_coordinates);
   check_case("CSC", vector, by_columns);
   check_case("blocks", blocks, in_blocks);

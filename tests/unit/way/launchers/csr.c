@@ -52,13 +52,14 @@ shunt_status launch_sddmm(char letter, const struct shunt_sddmm *p, shunt_stream
 }
 size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d)
 {
-  return (void)p, (void)d, ROOM;
+  return (void)d, shunt_csr_sddmm_direct(p) ? 0 : ROOM;
 }
 shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, bool alike,
                                   const struct shunt_device *d, void *workspace, size_t bytes,
                                   shunt_stream s)
 {
-  (void)alike, (void)d;
-  if (!workspace || bytes < ROOM) return SHUNT_E_WORKSPACE;
+  (void)alike;
+  if (bytes < shunt_csr_sddmm_workspace(p, d)) return SHUNT_E_WORKSPACE;
+  (void)workspace;
   return launch_sddmm('s', p, s);
 }
