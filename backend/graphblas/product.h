@@ -71,6 +71,7 @@ struct grb_product {
   int64_t work; /* multiplications */
   bool saxpy;   /* of two sparse operands: rows are added up (masked.h) */
   bool cuda;    /* of two sparse operands: by the GPU */
+  double alone; /* ns that one thread takes, of two sparse operands */
   double step;  /* ns that GraphBLAS takes as a step of searches, on one thread; 0: not known */
   struct grb_gain gain;
   GrB_Matrix before; /* a copy of A, for measure.h */

@@ -4,6 +4,7 @@
 
 #include "kernels/semiring/masked/masked_rows.h"
 #include "kernels/semiring/semiring_operands.h"
+#include "kernels/semiring/semiring_team.h"
 
 /* Where every term is the same number T is found by counting: of PLUS values are `counts` of
    `term`, of other monoids `term`, and exists is not filled.  */
@@ -22,7 +23,7 @@ struct shunt_masked_dot_work {
   uint64_t term;    /* one, as the first bytes */
   uint8_t *exists;  /* [m.nnz] */
   void *values;     /* [m.nnz], at the places of M's entries */
-  const uint64_t *offsets;
+  uint64_t *offsets; /* [m.vectors + 1] of T */
   int threads;
 };
 
