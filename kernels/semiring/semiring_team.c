@@ -24,8 +24,8 @@ static const uint64_t over = UINT64_MAX;
 
 struct team {
   /* The loop's number in the upper half, tasks that nobody has taken in the lower one. */
-  uint64_t word;
-  uint32_t posts, done; /* counted up; slept on */
+  _Alignas(64) uint64_t word;
+  _Alignas(64) uint32_t posts, done; /* counted up; slept on */
   uint32_t sleepers, caller_sleeps;
   /* The loop; whoever has taken a task may read it. */
   int64_t n, each;
@@ -75,20 +75,29 @@ static void wake(uint32_t *word)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* Takes a task of the loop that is on, and does it.  While it is not done there is no other. */
-static bool work_once(struct team *t, int worker)
+/* Takes a task of the loop that is on: those left, it among them; 0: there is none. */
+static uint32_t take(struct team *t)
 {
   uint64_t word = __atomic_load_n(&t->word, __ATOMIC_ACQUIRE);
   do
-    if (word == over || (uint32_t)word == 0) return false;
+    if (word == over || (uint32_t)word == 0) return 0;
   while (!__atomic_compare_exchange_n(&t->word, &word, word - 1, true, __ATOMIC_ACQ_REL,
                                       __ATOMIC_ACQUIRE));
-  const int64_t begin = (int64_t)(t->tasks - (uint32_t)word) * t->each;
-  const int64_t left = t->n - begin;
-  t->step(t->x, begin, begin + (left < t->each ? left : t->each), worker);
-  __atomic_fetch_add(&t->done, 1, __ATOMIC_SEQ_CST);
+  return (uint32_t)word;
+}
+
+/* Takes tasks and does them.  As long as one that was taken is not counted there is no other loop:
+   what is read here does not change.  */
+static void work(struct team *t, int worker)
+{
+  uint32_t left = take(t), done = 0;
+  if (!left) return;
+  for (; left; left = take(t), done++) {
+    const int64_t begin = (int64_t)(t->tasks - left) * t->each, rest = t->n - begin;
+    t->step(t->x, begin, begin + (rest < t->each ? rest : t->each), worker);
+  }
+  __atomic_fetch_add(&t->done, done, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&t->caller_sleeps, __ATOMIC_SEQ_CST)) wake(&t->done);
-  return true;
 }
 
 /* Something to take, or the end. */
@@ -111,8 +120,10 @@ static void wait_for_news(struct team *t)
 
 static void help(struct team *t, int worker)
 {
-  while (__atomic_load_n(&t->word, __ATOMIC_ACQUIRE) != over)
-    if (!work_once(t, worker)) wait_for_news(t);
+  while (__atomic_load_n(&t->word, __ATOMIC_ACQUIRE) != over) {
+    work(t, worker);
+    wait_for_news(t);
+  }
 }
 
 /* ---- the caller ------------------------------------------------------------------------------ */
@@ -150,7 +161,7 @@ static void drive_loop(struct team *t, int64_t n, int64_t each, shunt_team_step 
   t->tasks = (uint32_t)((n + each - 1) / each);
   __atomic_store_n(&t->done, 0, __ATOMIC_RELAXED);
   post(t, (before + 1) << 32 | t->tasks);
-  while (work_once(t, 0)) continue;
+  work(t, 0);
   if (!is_done(t)) wait_for_tasks(t);
 }
 
