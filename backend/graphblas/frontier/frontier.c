@@ -125,6 +125,7 @@ static struct shunt_outcome choose(struct grb_product *p)
   p->alone = cost.host * shunt_frontier_threads(&x);
   p->step = cost.original * (p->threads > 1 ? p->threads : 1);
   if (grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);
+  if (p->if_uneven) grb_frontier_was_uneven(cost.original >= cost.host);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(cost.original < cost.host, SHUNT_R_SLOWER);
   return SHUNT_OUTCOME(SHUNT_FITS);
