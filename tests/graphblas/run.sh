@@ -59,7 +59,7 @@ for program in property mutate threads cost vectors gainless regions; do
     sources="$sources $here/spoil.c $here/tolerance.c"
     ;;
   cost) sources="$sources $here/instructions.c" ;;
-  regions) sources="$here/regions.c -rdynamic" ;;
+  regions) sources="$here/omp/regions.c -rdynamic" ;;
   esac
   # shellcheck disable=SC2086
   if ! compile $program $sources >"$work/out" 2>&1; then

@@ -57,7 +57,7 @@ static struct grb_frontier_cost cost_of(const struct glance *g, double more, boo
   return grb_frontier_cost(&g->x, g->entries, reads);
 }
 
-/* ---- steps that pay only if rows are uneven --------------------------------------------------- */
+/* ---- steps that pay only if rows are uneven -------------------------------------------------- */
 
 /* After so many that were read for nothing one in so many is. */
 enum { FOR_NOTHING = 3, ONE_IN = 8 };

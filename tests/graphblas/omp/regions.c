@@ -14,8 +14,8 @@
 
 #include <GraphBLAS.h>
 
-#include "../unit/check.h"
-#include "rng.h"
+#include "../../unit/check.h"
+#include "../rng.h"
 
 enum { NODES = 1 << 13, EDGES = 1 << 17, SOURCES = 64 };
 
