@@ -167,32 +167,42 @@ static void drive_loop(struct team *t, int64_t n, int64_t each, shunt_team_step 
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
-void shunt_team_run(int threads, void (*drive)(void *), void *x)
+static int number_of_thread(void)
 {
 #ifdef _OPENMP
-  if (threads > 1 && !driven) {
-    struct team t = {.threads = threads,
-                     .spins = shunt_team_wait() > held_up ? SPINS_HELD_UP : SPINS};
-    const double begin = now();
-    double left = begin;
-    SHUNT_OMP(omp parallel num_threads(threads))
-    if (omp_get_thread_num() == 0) {
-      t.waited = now() - begin;
-      driven = &t;
-      drive(x);
-      driven = NULL;
-      post(&t, over);
-      left = now();
-    } else {
-      help(&t, omp_get_thread_num());
-    }
-    const double end = now();
-    shunt_team_waited(t.waited + (end - left) - balance * (end - begin));
-    return;
-  }
+  return omp_get_thread_num();
+#else
+  return 0;
 #endif
-  (void)threads;
-  drive(x);
+}
+
+static void run_region(int threads, void (*drive)(void *), void *x)
+{
+  struct team t = {.threads = threads,
+                   .spins = shunt_team_wait() > held_up ? SPINS_HELD_UP : SPINS};
+  const double begin = now();
+  double left = begin;
+  SHUNT_OMP(omp parallel num_threads(threads))
+  if (number_of_thread() == 0) {
+    t.waited = now() - begin;
+    driven = &t;
+    drive(x);
+    driven = NULL;
+    post(&t, over);
+    left = now();
+  } else {
+    help(&t, number_of_thread());
+  }
+  const double end = now();
+  shunt_team_waited(t.waited + (end - left) - balance * (end - begin));
+}
+
+void shunt_team_run(int threads, void (*drive)(void *), void *x)
+{
+  if (threads > 1 && !driven)
+    run_region(threads, drive, x);
+  else
+    drive(x);
 }
 
 struct loop {
