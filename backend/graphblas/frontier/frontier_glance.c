@@ -60,7 +60,7 @@ static struct grb_frontier_cost cost_of(const struct glance *g, double more, boo
 /* ---- steps that pay only if rows are uneven -------------------------------------------------- */
 
 /* After so many that were read for nothing one in so many is. */
-enum { FOR_NOTHING = 3, ONE_IN = 8 };
+enum { FOR_NOTHING = 3, ONE_IN = 16 };
 static int for_nothing, since; /* any thread may lose another's count */
 
 static bool read_uneven(void)
