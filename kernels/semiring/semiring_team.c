@@ -17,7 +17,7 @@
 
 #include "kernels/semiring/semiring_operands.h"
 
-enum { SPINS = 8192, SPINS_HELD_UP = 256 };
+enum { SPINS = 8192, SPINS_HELD_UP = 256, SHARES = 8 };
 static const double held_up = 1e6;      /* ns: threads wait for cores */
 static const double balance = 1.0 / 16; /* of a region: shares are not equal */
 static const uint64_t over = UINT64_MAX;
@@ -75,26 +75,32 @@ static void wake(uint32_t *word)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* Takes a task of the loop that is on: those left, it among them; 0: there is none. */
-static uint32_t take(struct team *t)
+/* Takes some tasks of the loop that is on, of many a few at once, so that threads meet less often:
+   *left is how many there were.  0: there are none.  */
+static uint32_t take(struct team *t, uint32_t *left)
 {
   uint64_t word = __atomic_load_n(&t->word, __ATOMIC_ACQUIRE);
-  do
-    if (word == over || (uint32_t)word == 0) return 0;
-  while (!__atomic_compare_exchange_n(&t->word, &word, word - 1, true, __ATOMIC_ACQ_REL,
-                                      __ATOMIC_ACQUIRE));
-  return (uint32_t)word;
+  uint32_t some;
+  do {
+    *left = (uint32_t)word;
+    if (word == over || *left == 0) return 0;
+    some = 1 + *left / (SHARES * (uint32_t)t->threads);
+  } while (!__atomic_compare_exchange_n(&t->word, &word, word - some, true, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE));
+  return some;
 }
 
 /* Takes tasks and does them.  As long as one that was taken is not counted there is no other loop:
    what is read here does not change.  */
 static void work(struct team *t, int worker)
 {
-  uint32_t left = take(t), done = 0;
-  if (!left) return;
-  for (; left; left = take(t), done++) {
-    const int64_t begin = (int64_t)(t->tasks - left) * t->each, rest = t->n - begin;
-    t->step(t->x, begin, begin + (rest < t->each ? rest : t->each), worker);
+  uint32_t left, some = take(t, &left), done = 0;
+  if (!some) return;
+  for (; some; some = take(t, &left)) {
+    const int64_t begin = (int64_t)(t->tasks - left) * t->each;
+    const int64_t rest = t->n - begin, mine = some * t->each;
+    t->step(t->x, begin, begin + (rest < mine ? rest : mine), worker);
+    done += some;
   }
   __atomic_fetch_add(&t->done, done, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&t->caller_sleeps, __ATOMIC_SEQ_CST)) wake(&t->done);

@@ -4,24 +4,27 @@
 #include "kernels/semiring/semiring_team.h"
 
 /* Nanoseconds.  Threads may lose each other's changes: nothing but time depends on them. */
-static int64_t wait; /* that the next region is likely to meet */
-static int64_t lost; /* by products that were left to one thread since the last region */
+static int64_t last, before; /* what the last region waited, and the one before it */
+static int64_t lost;         /* by products that were left to one thread since the last region */
 static int doublings;
 
-enum { MOST_DOUBLINGS = 3, LEAST = 30 * 1000, IS_LONG = 100 * 1000, MOST = 20 * 1000 * 1000 };
+/* Shorter waits are those of threads that have cores of their own. */
+enum { MOST_DOUBLINGS = 3, LEAST = 30 * 1000, IS_LONG = 500 * 1000, MOST = 20 * 1000 * 1000 };
 
 #define GET(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define SET(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELAXED)
 
+/* That the next one is likely to wait: one alone was held up by chance. */
 double shunt_team_wait(void)
 {
-  return (double)GET(wait);
+  const int64_t a = GET(last), b = GET(before), less = a < b ? a : b;
+  return less < IS_LONG ? 0 : (double)less;
 }
 
 /* One that fails is tried again after twice the loss. */
 int shunt_team_threads(int wanted, double ns)
 {
-  const int64_t expected = GET(wait);
+  const int64_t expected = (int64_t)shunt_team_wait();
   if (wanted <= 1 || ns < LEAST) return 1;
   const double gain = ns * (1 - 1.0 / wanted);
   if (gain >= (double)expected) return wanted;
@@ -33,11 +36,10 @@ int shunt_team_threads(int wanted, double ns)
 
 void shunt_team_waited(double ns)
 {
-  const int64_t met = ns < MOST ? (int64_t)ns : MOST, before = GET(wait);
+  const int64_t met = ns < MOST ? (int64_t)ns : MOST;
   const int twice = GET(doublings);
-  if (met < IS_LONG || met < before / 2)
-    SET(doublings, 0);
-  else if (before >= IS_LONG && twice < MOST_DOUBLINGS)
-    SET(doublings, twice + 1);
-  SET(wait, met > before ? met : (met + before) / 2);
+  const bool again = shunt_team_wait() > 0 && met >= IS_LONG;
+  SET(doublings, !again ? 0 : twice < MOST_DOUBLINGS ? twice + 1 : twice);
+  SET(before, GET(last));
+  SET(last, met);
 }
