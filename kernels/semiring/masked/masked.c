@@ -110,7 +110,7 @@ static int64_t count_of_row(const struct shunt_masked_dot_work *x, int64_t v)
   return count;
 }
 
-enum { ROWS = 1024 }; /* that a thread takes at a time */
+enum { ROWS = 256 }; /* that a thread takes at a time */
 
 static void count_rows(void *work, int64_t begin, int64_t end, int worker)
 {

@@ -176,7 +176,7 @@ static void count_some(void *run, int64_t begin, int64_t last, int worker)
 /* The work of M's rows before each. */
 static void count_work(struct run *r)
 {
-  enum { ROWS = 512 };
+  enum { ROWS = 128 };
   const int64_t vectors = r->x->p->m.vectors;
   shunt_team_loop(r->x->threads, vectors, ROWS, count_some, r);
   r->before[0] = 0;
