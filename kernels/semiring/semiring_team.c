@@ -17,13 +17,14 @@
 
 #include "kernels/semiring/semiring_operands.h"
 
-enum { SPINS = 8192, SPINS_HELD_UP = 256, SHARES = 8 };
+enum { SPINS = 8192, SPINS_HELD_UP = 256, SHARES = 8, MOST_FEW = 32 };
 static const double held_up = 1e6;      /* ns: threads wait for cores */
 static const double balance = 1.0 / 16; /* of a region: shares are not equal */
-static const uint64_t over = UINT64_MAX;
+static const uint64_t over = UINT64_MAX, few = UINT64_C(1) << 63;
 
 struct team {
-  /* The loop's number in the upper half, tasks that nobody has taken in the lower one. */
+  /* The loop's number in the upper half; in the lower one the tasks that nobody has taken: how many,
+     or of few a bit for each.  */
   _Alignas(64) uint64_t word;
   _Alignas(64) uint32_t posts, done; /* counted up; slept on */
   uint32_t sleepers, caller_sleeps;
@@ -75,33 +76,47 @@ static void wake(uint32_t *word)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* Takes some tasks of the loop that is on, of many a few at once, so that threads meet less often:
-   *left is how many there were.  0: there are none.  */
-static uint32_t take(struct team *t, uint32_t *left)
+/* Tasks that a thread has taken: so many from `first` on; none: 0. */
+struct taken {
+  uint32_t first, tasks;
+};
+
+/* Of few tasks its own, the data of which it may have at hand, or else the first that is left; of
+   many some at once, so that threads meet less often.  */
+static struct taken choose(const struct team *t, uint64_t word, int worker)
 {
-  uint64_t word = __atomic_load_n(&t->word, __ATOMIC_ACQUIRE);
-  uint32_t some;
+  const uint32_t left = (uint32_t)word;
+  if (word == over || left == 0) return (struct taken){0, 0};
+  if (!(word & few)) return (struct taken){left, 1 + left / (SHARES * (uint32_t)t->threads)};
+  const bool own = worker < MOST_FEW && (left >> worker & 1);
+  return (struct taken){own ? (uint32_t)worker : (uint32_t)__builtin_ctz(left), 1};
+}
+
+static struct taken take(struct team *t, int worker)
+{
+  uint64_t word = __atomic_load_n(&t->word, __ATOMIC_ACQUIRE), next;
+  struct taken x;
   do {
-    *left = (uint32_t)word;
-    if (word == over || *left == 0) return 0;
-    some = 1 + *left / (SHARES * (uint32_t)t->threads);
-  } while (!__atomic_compare_exchange_n(&t->word, &word, word - some, true, __ATOMIC_ACQ_REL,
+    x = choose(t, word, worker);
+    if (!x.tasks) return x;
+    next = word & few ? word & ~(UINT64_C(1) << x.first) : word - x.tasks;
+  } while (!__atomic_compare_exchange_n(&t->word, &word, next, true, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE));
-  return some;
+  if (!(word & few)) x.first = t->tasks - x.first;
+  return x;
 }
 
 /* Takes tasks and does them.  As long as one that was taken is not counted there is no other loop:
    what is read here does not change.  */
 static void work(struct team *t, int worker)
 {
-  uint32_t left, some = take(t, &left), done = 0;
-  if (!some) return;
-  for (; some; some = take(t, &left)) {
-    const int64_t begin = (int64_t)(t->tasks - left) * t->each;
-    const int64_t rest = t->n - begin, mine = some * t->each;
+  uint32_t done = 0;
+  for (struct taken x = take(t, worker); x.tasks; x = take(t, worker)) {
+    const int64_t begin = x.first * t->each, rest = t->n - begin, mine = x.tasks * t->each;
     t->step(t->x, begin, begin + (rest < mine ? rest : mine), worker);
-    done += some;
+    done += x.tasks;
   }
+  if (!done) return;
   __atomic_fetch_add(&t->done, done, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&t->caller_sleeps, __ATOMIC_SEQ_CST)) wake(&t->done);
 }
@@ -162,11 +177,14 @@ static void wait_for_tasks(struct team *t)
 
 static void drive_loop(struct team *t, int64_t n, int64_t each, shunt_team_step step, void *x)
 {
-  const uint64_t before = __atomic_load_n(&t->word, __ATOMIC_RELAXED) >> 32;
+  const uint64_t number = (__atomic_load_n(&t->word, __ATOMIC_RELAXED) >> 32) + 1;
   t->n = n, t->each = each, t->step = step, t->x = x;
   t->tasks = (uint32_t)((n + each - 1) / each);
   __atomic_store_n(&t->done, 0, __ATOMIC_RELAXED);
-  post(t, (before + 1) << 32 | t->tasks);
+  if (t->tasks <= MOST_FEW)
+    post(t, few | number << 32 | UINT32_MAX >> (MOST_FEW - t->tasks));
+  else
+    post(t, (number << 32 & ~few) | t->tasks);
   work(t, 0);
   if (!is_done(t)) wait_for_tasks(t);
 }
