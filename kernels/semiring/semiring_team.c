@@ -23,8 +23,8 @@ static const double balance = 1.0 / 16; /* of a region: shares are not equal */
 static const uint64_t over = UINT64_MAX, few = UINT64_C(1) << 63;
 
 struct team {
-  /* The loop's number in the upper half; in the lower one the tasks that nobody has taken: how many,
-     or of few a bit for each.  */
+  /* The loop's number in the upper half; in the lower one the tasks that nobody has taken: their
+     number, or of few a bit for each.  */
   _Alignas(64) uint64_t word;
   _Alignas(64) uint32_t posts, done; /* counted up; slept on */
   uint32_t sleepers, caller_sleeps;

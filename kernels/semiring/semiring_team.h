@@ -30,7 +30,8 @@ void shunt_team_run(int threads, void (*drive)(void *x), void *x);
 /* Of items 0 .. n, some: begin .. end.  worker: no two at a time have one number, and the caller
    has 0. */
 typedef void (*shunt_team_step)(void *x, int64_t begin, int64_t end, int worker);
-/* Does all of n items, `each` a task, or several tasks after each other.  threads: what a region of its own gets. */
+/* Does all of n items, `each` a task; a step may get several tasks at once.  threads: what a region
+   of its own gets.  */
 void shunt_team_loop(int threads, int64_t n, int64_t each, shunt_team_step step, void *x);
 /* Workers that the loops have, by their numbers, at most. */
 int shunt_team_workers(int threads);
