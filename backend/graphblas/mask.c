@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "kernels/semiring/semiring_team.h"
+
 /* Bytes of a mask's entries; 0: a type that is not known here. */
 static size_t value_size(const struct grb_library *l, GrB_Type type)
 {
@@ -22,18 +24,36 @@ static bool is_true(const void *values, size_t size, int64_t p)
   return x != 0;
 }
 
-/* Among n numbers of this size, those missing left out. */
-static bool holds_minus_zero(const void *values, size_t size, const int8_t *present, int64_t n,
-                             int threads)
+enum { NUMBERS = 1 << 16, ENTRIES = 1 << 14 }; /* that a thread takes at a time */
+
+/* Numbers of a size, those missing left out. */
+struct numbers {
+  const void *values;
+  size_t size;
+  const int8_t *present;
+  bool found;
+};
+
+static void seek_minus_zero(void *numbers, int64_t begin, int64_t end, int worker)
 {
-  int found = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(| : found) if (n > 65536)
-  for (int64_t i = 0; i < n; i++) {
-    const bool minus = size == 4 ? ((const uint32_t *)values)[i] == UINT32_C(1) << 31
-                                 : ((const uint64_t *)values)[i] == UINT64_C(1) << 63;
-    found |= minus && (!present || present[i]);
+  struct numbers *x = numbers;
+  bool found = false;
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) {
+    const bool minus = x->size == 4 ? ((const uint32_t *)x->values)[i] == UINT32_C(1) << 31
+                                    : ((const uint64_t *)x->values)[i] == UINT64_C(1) << 63;
+    found |= minus && (!x->present || x->present[i]);
   }
-  return found;
+  if (found) __atomic_store_n(&x->found, true, __ATOMIC_RELAXED);
+}
+
+static bool holds_minus_zero(struct numbers x, int64_t n, int threads)
+{
+  enum { WORTH_A_REGION = 1 << 19 };
+  const double ns = 0.5 * (double)n;
+  const int team = n < WORTH_A_REGION ? 1 : shunt_team_threads(threads, ns);
+  shunt_team_loop(team, n, NUMBERS, seek_minus_zero, &x);
+  return x.found;
 }
 
 struct shunt_outcome grb_mask_check_zeros(struct grb_product *p)
@@ -49,7 +69,8 @@ struct shunt_outcome grb_mask_check_zeros(struct grb_product *p)
   const bool dense = grb_operand_is_dense(m);
   const int64_t places = m->iso ? 1 : dense ? m->rows * m->cols : m->nnz;
   const int8_t *present = dense && !m->iso ? m->present : NULL;
-  SHUNT_DECLINE_IF(holds_minus_zero(m->values, size, present, places, p->threads), SHUNT_R_MASK);
+  const struct numbers numbers = {m->values, size, present, false};
+  SHUNT_DECLINE_IF(holds_minus_zero(numbers, places, p->threads), SHUNT_R_MASK);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
@@ -88,10 +109,23 @@ static uint64_t integer_at(const void *p, int bytes, int64_t i)
   return bytes == 8 ? ((const uint64_t *)p)[i] : ((const uint32_t *)p)[i];
 }
 
+struct copy {
+  uint64_t *to;
+  const void *from;
+  int bytes;
+};
+
+static void copy_some(void *copy, int64_t begin, int64_t end, int worker)
+{
+  const struct copy *x = copy;
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) x->to[i] = integer_at(x->from, x->bytes, i);
+}
+
 static void copy_integers(uint64_t *to, const void *from, int bytes, int64_t n, int threads)
 {
-#pragma omp parallel for num_threads(threads) schedule(static) if (n > 65536)
-  for (int64_t i = 0; i < n; i++) to[i] = integer_at(from, bytes, i);
+  struct copy x = {to, from, bytes};
+  shunt_team_loop(threads, n, NUMBERS, copy_some, &x);
 }
 
 /* Fills t's pattern with the whole of M's. */
@@ -104,15 +138,40 @@ static void copy_pattern(struct grb_product *p)
   t->nvals = m->nnz;
 }
 
-static void count_true(const struct grb_operand *m, size_t size, uint64_t *counts, int threads)
+struct filter {
+  const struct grb_operand *m;
+  size_t size;
+  uint64_t *offsets, *indices; /* counts first */
+};
+
+static int64_t begin_of(const struct grb_operand *m, int64_t v)
 {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024) if (m->nnz > 16384)
-  for (int64_t v = 0; v < m->vectors; v++) {
-    int64_t end = (int64_t)integer_at(m->offsets, m->offset_bytes, v + 1);
+  return (int64_t)integer_at(m->offsets, m->offset_bytes, v);
+}
+
+static void count_true(void *filter, int64_t begin, int64_t last, int worker)
+{
+  const struct filter *f = filter;
+  (void)worker;
+  for (int64_t v = begin; v < last; v++) {
+    const int64_t end = begin_of(f->m, v + 1);
     uint64_t count = 0;
-    for (int64_t e = (int64_t)integer_at(m->offsets, m->offset_bytes, v); e < end; e++)
-      count += is_true(m->values, size, e);
-    counts[v] = count;
+    for (int64_t e = begin_of(f->m, v); e < end; e++) count += is_true(f->m->values, f->size, e);
+    f->offsets[v] = count;
+  }
+}
+
+static void take_true(void *filter, int64_t begin, int64_t last, int worker)
+{
+  const struct filter *f = filter;
+  const struct grb_operand *m = f->m;
+  (void)worker;
+  for (int64_t v = begin; v < last; v++) {
+    const int64_t end = begin_of(m, v + 1);
+    uint64_t to = f->offsets[v];
+    for (int64_t e = begin_of(m, v); e < end; e++)
+      if (is_true(m->values, f->size, e))
+        f->indices[to++] = integer_at(m->indices, m->index_bytes, e);
   }
 }
 
@@ -121,8 +180,10 @@ static void filter_pattern(struct grb_product *p, size_t size)
 {
   struct grb_result *t = &p->t;
   const struct grb_operand *m = &p->mask;
+  struct filter f = {m, size, t->offsets, t->indices};
+  const int64_t each = 1 + m->vectors * ENTRIES / (m->nnz + 1); /* vectors */
   uint64_t sum = 0;
-  count_true(m, size, t->offsets, p->threads);
+  shunt_team_loop(p->threads, m->vectors, each, count_true, &f);
   for (int64_t v = 0; v < m->vectors; v++) {
     uint64_t count = t->offsets[v];
     t->offsets[v] = sum;
@@ -130,13 +191,7 @@ static void filter_pattern(struct grb_product *p, size_t size)
   }
   t->offsets[m->vectors] = sum;
   t->nvals = (int64_t)sum;
-#pragma omp parallel for num_threads(p->threads) schedule(dynamic, 1024) if (m->nnz > 16384)
-  for (int64_t v = 0; v < m->vectors; v++) {
-    int64_t end = (int64_t)integer_at(m->offsets, m->offset_bytes, v + 1);
-    uint64_t to = t->offsets[v];
-    for (int64_t e = (int64_t)integer_at(m->offsets, m->offset_bytes, v); e < end; e++)
-      if (is_true(m->values, size, e)) t->indices[to++] = integer_at(m->indices, m->index_bytes, e);
-  }
+  shunt_team_loop(p->threads, m->vectors, each, take_true, &f);
 }
 
 void grb_mask_drop_empty_vectors(struct grb_result *t)

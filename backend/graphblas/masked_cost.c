@@ -113,7 +113,10 @@ struct grb_masked_cost grb_masked_cost(const struct shunt_masked_dot *x,
   return cost;
 }
 
-double grb_masked_least(const struct shunt_sparse *b, double terms, double entries)
+double grb_masked_least(const struct shunt_sparse *b, const struct grb_masked_size *n)
 {
-  return rates.call + rates.term * terms + (rates.row + rates.visit) * entries + narrowed(b);
+  const double term = rates.term * (n->values ? rates.of_values[TERM] : 1);
+  const double row = rates.row * (n->values ? rates.of_values[ROW] : 1);
+  return rates.call + term * n->terms + (row + rates.visit) * n->entries +
+         rates.entry * n->mask_entries + narrowed(b);
 }

@@ -23,7 +23,11 @@ void grb_masked_count_reads(const struct shunt_masked_dot *x, struct grb_masked_
 struct grb_masked_cost grb_masked_cost(const struct shunt_masked_dot *x,
                                        const struct grb_masked_counts *n);
 
-/* What rows of B added up take at least, for so many terms of so many entries of A. */
-double grb_masked_least(const struct shunt_sparse *b, double terms, double entries);
+/* What rows of B added up take at least: for so many terms of so many entries of A, and of M. */
+struct grb_masked_size {
+  double mask_entries, entries, terms;
+  bool values; /* are read */
+};
+double grb_masked_least(const struct shunt_sparse *b, const struct grb_masked_size *n);
 
 #endif

@@ -13,6 +13,7 @@
 #include "backend/graphblas/memory.h"
 #include "backend/options/options.h"
 #include "backend/plan/fault.h"
+#include "kernels/semiring/semiring_team.h"
 
 /* ---- the product as the kernel sees it ------------------------------------------------------- */
 
@@ -89,6 +90,7 @@ static struct shunt_outcome choose(struct grb_product *p)
   cost = cost_of(p, &x, &n);
   const double host = cost.saxpy < cost.dot ? cost.saxpy : cost.dot;
   p->saxpy = cost.saxpy < cost.dot;
+  p->alone = host;
   p->work = (int64_t)(p->saxpy ? n.terms.offered : n.reads);
   p->gain = grb_gain_masked_dot(cost.original, host, p->work, p->threads);
   const struct grb_masked_sources from = sources(p);
@@ -188,12 +190,28 @@ static struct shunt_outcome multiply(struct grb_product *p)
   return v;
 }
 
+struct job {
+  struct grb_product *p;
+  struct shunt_outcome outcome;
+};
+
+static void drive(void *job)
+{
+  struct job *j = job;
+  j->outcome = SHUNT_OUTCOME(SHUNT_R_FAILED);
+  if (make_pattern(j->p)) j->outcome = multiply(j->p);
+}
+
+/* On the host in one parallel region, if the product is worth other threads. */
 static struct shunt_outcome compute(struct grb_product *p)
 {
-  struct shunt_outcome v = SHUNT_OUTCOME(SHUNT_R_FAILED);
-  if (make_pattern(p)) v = multiply(p);
-  if (v.reason != SHUNT_FITS) grb_result_release(p);
-  return v;
+  const int wanted = p->threads;
+  struct job j = {.p = p};
+  if (!p->cuda) p->threads = shunt_team_threads(wanted, p->alone);
+  shunt_team_run(p->cuda ? 1 : p->threads, drive, &j);
+  p->threads = wanted; /* as the log has it */
+  if (j.outcome.reason != SHUNT_FITS) grb_result_release(p);
+  return j.outcome;
 }
 
 const struct grb_method grb_masked_dot = {choose, compute};

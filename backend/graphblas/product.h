@@ -68,10 +68,12 @@ struct grb_product {
   int threads;
   /* Chosen: */
   const struct grb_method *method;
-  int64_t work; /* multiplications */
-  bool saxpy;   /* of two sparse operands: rows are added up (masked.h) */
-  bool cuda;    /* of two sparse operands: by the GPU */
-  double step;  /* ns that GraphBLAS takes as a step of searches, on one thread; 0: not known */
+  int64_t work;   /* multiplications */
+  bool saxpy;     /* of two sparse operands: rows are added up (masked.h) */
+  bool cuda;      /* of two sparse operands: by the GPU */
+  double alone;   /* ns that one thread takes, of two sparse operands */
+  bool if_uneven; /* a step that pays only if one of A's rows is far longer than others */
+  double step;    /* ns that GraphBLAS takes as a step of searches, on one thread; 0: not known */
   struct grb_gain gain;
   GrB_Matrix before; /* a copy of A, for measure.h */
   /* Computed: */
@@ -95,7 +97,9 @@ bool grb_frontier_worth(const struct grb_library *l, GrB_Matrix f);
 bool grb_frontier_fits(const struct grb_product *p);
 /* A is glanced at, B is read, the mask's settings are known: is A, which would be sorted to be
    read, a frontier from which little is met, so that no way of ours can pay?  */
-bool grb_frontier_is_hopeless(const struct grb_product *p);
+bool grb_frontier_is_hopeless(struct grb_product *p);
+/* A is read, of which the answer depended: the next of its kind may be left unread. */
+void grb_frontier_was_uneven(bool it_was);
 
 /* True: done, the program's answer is GrB_SUCCESS.  False: the original must run. */
 bool grb_product_run(const struct grb_call *call, struct grb_passed_on *left);

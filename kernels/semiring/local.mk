@@ -8,4 +8,5 @@ SEMIRING_HOST = %D%/device/host_masked_dot.c \
   %D%/frontier/frontier_sums.c \
   %D%/frontier/frontier_twin.c %D%/frontier/frontier_words.c %D%/semiring_pack.c \
   %D%/semiring_samples.c %D%/semiring_scratch.c %D%/semiring_sddmm.c %D%/semiring_sort.c \
-  %D%/semiring_spmm.c %D%/semiring_spread.c %D%/semiring_twin.c $(SEMIRING_MASKED)
+  %D%/semiring_spmm.c %D%/semiring_spread.c %D%/semiring_team.c %D%/semiring_twin.c \
+  %D%/semiring_wait.c $(SEMIRING_MASKED)

@@ -272,6 +272,41 @@ static bool uneven(const struct products *subject, const struct products *origin
   return good;
 }
 
+/* A sparse matrix by row, said to be out of order; out[0]: was it still so before? */
+static bool put_out_of_order(GrB_Matrix f, bool *out)
+{
+  GrB_Index *offsets, *indices, offset_bytes, index_bytes, value_bytes;
+  void *values;
+  bool iso;
+  return GxB_Matrix_unpack_CSR(f, &offsets, &indices, &values, &offset_bytes, &index_bytes,
+                               &value_bytes, &iso, out, NULL) == GrB_SUCCESS &&
+         GxB_Matrix_pack_CSR(f, &offsets, &indices, &values, offset_bytes, index_bytes, value_bytes,
+                             iso, true, NULL) == GrB_SUCCESS;
+}
+
+/* Steps of 64 searches that would pay if one were far ahead: most F are left out of order. */
+static bool even(const struct products *subject)
+{
+  enum { STEPS = 40, MOST_READ = 12 };
+  const GrB_Index m = 64, n = 20000;
+  GrB_Matrix f = make_sparse(m, n, 110), a = make_sparse(n, n, 8);
+  GrB_Matrix p = make_dense(m, n, GxB_BITMAP, 2), c = make_empty(GrB_BOOL, m, n);
+  bool good = true, unread = false;
+  int read = 0;
+  for (int step = 0; good && step < STEPS; step++) {
+    good = put_out_of_order(f, &unread) &&
+           subject->mxm(c, p, NULL, GxB_ANY_PAIR_BOOL, f, a, GrB_DESC_RSC) == GrB_SUCCESS &&
+           put_out_of_order(f, &unread);
+    read += !unread;
+  }
+  if (read > MOST_READ) printf("# %d of %d were read\n", read, STEPS);
+  GrB_Matrix_free(&f);
+  GrB_Matrix_free(&a);
+  GrB_Matrix_free(&p);
+  GrB_Matrix_free(&c);
+  return good && read <= MOST_READ;
+}
+
 /* C<M> += F A where T is a bitmap without gaps: 7.4.0 may crash on adding a full matrix so. */
 static bool whole(const struct products *subject, const struct products *original, int control,
                   bool preloaded)
@@ -348,6 +383,7 @@ static void with_sparse(const struct products *subject, const struct products *o
        "a step that hardly begins is passed through"},
       {uneven(subject, original, preloaded),
        "a step of searches of which one stands at a third of the nodes is taken"},
+      {even(subject), "of steps that would be if one did most are not read"},
       /* Along A', which GraphBLAS does not pull. */
       {step(subject, original, 200, GxB_SPARSE, 4, GrB_DESC_RSCT1, preloaded),
        "a step by a sparse F along A' under a complement is taken"},

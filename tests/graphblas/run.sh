@@ -51,7 +51,7 @@ if ! compile probe "$work/probe.c" >"$work/out" 2>&1 || ! "$work/probe"; then
 fi
 
 common="$here/operand.c $here/seen.c $here/types.c $here/original.c"
-for program in property mutate threads cost vectors gainless; do
+for program in property mutate threads cost vectors gainless regions; do
   sources="$here/$program.c $common"
   case $program in
   property)
@@ -59,6 +59,7 @@ for program in property mutate threads cost vectors gainless; do
     sources="$sources $here/spoil.c $here/tolerance.c"
     ;;
   cost) sources="$sources $here/instructions.c" ;;
+  regions) sources="$here/omp/regions.c -rdynamic" ;;
   esac
   # shellcheck disable=SC2086
   if ! compile $program $sources >"$work/out" 2>&1; then
@@ -134,6 +135,9 @@ else
   skip "$python has no suitesparse-graphblas (PYTHON: another one)"
 fi
 [ -n "$library" ] || { skip "what needs the library: SHUNT_GRAPHBLAS_SO names none"; finish; }
+
+# All threads are waited for once in a product, at most.
+report env LD_PRELOAD="$library" SHUNT_ROUTES=host OMP_NUM_THREADS=4 "$work/regions"
 
 # The log gives the real reason.
 reason() {

@@ -68,8 +68,8 @@ instrument() { compile "$@" -fsanitize=thread; }
 # loops: $work/loops/{race,test_semiring_*}, on omp_threads.c
 loops() {
   mkdir -p "$work/loops/kernels"
-  instrument omp.o tests/graphblas/omp_threads.c -O1 || return 1
-  instrument race.o tests/graphblas/omp_race.c -O1 -fopenmp || return 1
+  instrument omp.o tests/graphblas/omp/omp_threads.c -O1 || return 1
+  instrument race.o tests/graphblas/omp/omp_race.c -O1 -fopenmp || return 1
   ${CC:-cc} -fsanitize=thread -o "$work/loops/race" "$work/loops/race.o" "$work/loops/omp.o" \
     -lpthread || return 1
   for source in "$top"/kernels/semiring/*.c "$top"/kernels/semiring/*/*.c; do

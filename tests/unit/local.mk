@@ -11,7 +11,8 @@ check_PROGRAMS = \
   %D%/semiring/test_semiring_bundles %D%/semiring/test_semiring_frontier \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
   %D%/semiring/test_semiring_masked_reads \
-  %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
+  %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm \
+  %D%/semiring/test_semiring_team %D%/sparse24/test_sparse24 \
   %D%/srbcrs/test_srbcrs %D%/srbcrs/test_srbcrs_attention \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
   %D%/tool/test_bench_blocks %D%/tool/test_bench_summary %D%/tool/test_bench_turn \
@@ -86,6 +87,7 @@ NATIVE_TEST_LIBS = libshunt-native.la $(TESTED) libshunt-host.la $(ZLIB_LIBS) -l
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc,--wrap=free
 %C%_semiring_test_semiring_sddmm_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_spmm_LDADD = libshunt-semiring.la -lm
+%C%_semiring_test_semiring_team_LDADD = libshunt-semiring.la -lm
 
 # With stand-ins for what they do not test.
 if HAVE_CUDA

@@ -7,6 +7,7 @@
 #include "backend/graphblas/frontier/frontier_cost.h"
 #include "backend/graphblas/mask.h"
 #include "backend/graphblas/memory.h"
+#include "kernels/semiring/semiring_team.h"
 
 enum { MOST_ROWS = 1024 };
 
@@ -121,8 +122,10 @@ static struct shunt_outcome choose(struct grb_product *p)
   const struct grb_frontier_cost cost = grb_frontier_cost(&x, (double)p->a.nnz, reads);
   p->work = (int64_t)reads.single;
   p->gain = grb_gain_frontier(cost.original, cost.host);
+  p->alone = cost.host * shunt_frontier_threads(&x);
   p->step = cost.original * (p->threads > 1 ? p->threads : 1);
   if (grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);
+  if (p->if_uneven) grb_frontier_was_uneven(cost.original >= cost.host);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(cost.original < cost.host, SHUNT_R_SLOWER);
   return SHUNT_OUTCOME(SHUNT_FITS);
@@ -215,20 +218,34 @@ static shunt_status compute_bitmap(struct grb_product *p, const struct shunt_fro
   return status;
 }
 
+struct job {
+  struct grb_product *p;
+  struct shunt_frontier x;
+  struct bitmap_rule rule;
+  uint64_t *offsets;
+  shunt_status status;
+};
+
+static void drive(void *job)
+{
+  struct job *j = job;
+  j->status = j->rule.always ? compute_bitmap(j->p, &j->x, j->offsets)
+                             : compute_either(j->p, &j->x, &j->rule, &j->offsets);
+}
+
 static struct shunt_outcome compute(struct grb_product *p)
 {
-  const struct shunt_frontier x = product(p);
-  const struct bitmap_rule rule = bitmap_rule(p);
-  uint64_t *offsets = grb_allocate(p->library, ((size_t)p->m + 1) * sizeof *offsets);
-  SHUNT_DECLINE_IF(!offsets, SHUNT_R_FAILED);
+  struct job j = {.p = p, .x = product(p), .rule = bitmap_rule(p)};
+  j.offsets = grb_allocate(p->library, ((size_t)p->m + 1) * sizeof *j.offsets);
+  SHUNT_DECLINE_IF(!j.offsets, SHUNT_R_FAILED);
   const bool replaces = grb_mask_replaces_all(p);
   p->t = (struct grb_result){.replaces_all = replaces};
-  const shunt_status status =
-      rule.always ? compute_bitmap(p, &x, offsets) : compute_either(p, &x, &rule, &offsets);
-  grb_release(p->library, offsets);
-  if (status == SHUNT_OK) return SHUNT_OUTCOME(SHUNT_FITS);
+  j.x.threads = shunt_team_threads(j.x.threads, p->alone);
+  shunt_team_run(j.x.threads, drive, &j);
+  grb_release(p->library, j.offsets);
+  if (j.status == SHUNT_OK) return SHUNT_OUTCOME(SHUNT_FITS);
   grb_result_release(p);
-  return SHUNT_OUTCOME(grb_engine_reason(status, SHUNT_R_LARGE));
+  return SHUNT_OUTCOME(grb_engine_reason(j.status, SHUNT_R_LARGE));
 }
 
 const struct grb_method grb_frontier = {choose, compute};

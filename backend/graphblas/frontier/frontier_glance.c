@@ -47,25 +47,51 @@ static bool take_glance(const struct grb_product *p, struct glance *g)
 }
 
 /* With `more` times the terms that the sample tells.  The longest row of F is not known: of many
-   rows one may have nearly all there is, of few it is taken for a mean one.  */
-static struct grb_frontier_cost cost_of(const struct glance *g, double more)
+   rows one may have nearly all there is (uneven), else it is taken for a mean one.  */
+static struct grb_frontier_cost cost_of(const struct glance *g, double more, bool uneven)
 {
   const double all = (double)g->x.a.nnz, likely = g->entries * g->reach, terms = more * likely,
                rows = (double)g->x.rows;
   const struct shunt_frontier_reads reads = {terms, terms < all ? terms : all,
-                                             g->x.rows > FEW_ROWS ? terms : likely / rows};
+                                             uneven ? terms : likely / rows};
   return grb_frontier_cost(&g->x, g->entries, reads);
 }
 
+/* ---- steps that pay only if rows are uneven -------------------------------------------------- */
+
+/* After so many that were read for nothing one in so many is. */
+enum { FOR_NOTHING = 3, ONE_IN = 16 };
+static int for_nothing, since; /* any thread may lose another's count */
+
+static bool read_uneven(void)
+{
+  if (__atomic_load_n(&for_nothing, __ATOMIC_RELAXED) < FOR_NOTHING) return true;
+  return __atomic_add_fetch(&since, 1, __ATOMIC_RELAXED) % ONE_IN == 0;
+}
+
+void grb_frontier_was_uneven(bool it_was)
+{
+  const int before = __atomic_load_n(&for_nothing, __ATOMIC_RELAXED);
+  const int after = it_was ? 0 : before < FOR_NOTHING ? before + 1 : before;
+  __atomic_store_n(&for_nothing, after, __ATOMIC_RELAXED);
+}
+
 /* The sample may be wrong: GraphBLAS' time for half as many terms again is compared with ours. */
-bool grb_frontier_is_hopeless(const struct grb_product *p)
+bool grb_frontier_is_hopeless(struct grb_product *p)
 {
   const double more = 1.5, worth_it = 1.25;
   struct glance g;
   if (!take_glance(p, &g)) return false;
-  const double original = cost_of(&g, more).original;
-  if (original >= cost_of(&g, 1).host) return false;
+  const double host = cost_of(&g, 1, false).host;
+  const double original = cost_of(&g, more, false).original;
+  if (original >= host) return false;
+  if (g.x.rows > FEW_ROWS && cost_of(&g, more, true).original >= host) {
+    p->if_uneven = true;
+    return !read_uneven();
+  }
   /* Under a sparse mask rows may be added up, for which A's indices are made narrow. */
   const bool other = !g.x.complement && !g.x.m.dense && !p->small_mask;
-  return !other || original < worth_it * grb_masked_least(&g.x.a, g.entries * g.reach, g.entries);
+  const struct grb_masked_size size = {(double)g.x.m.sparse.nnz, g.entries, g.entries * g.reach,
+                                       g.x.sums};
+  return !other || original < worth_it * grb_masked_least(&g.x.a, &size);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/semiring/semiring_operands.h"
+#include "kernels/semiring/semiring_team.h"
 
 /* ---- scratch --------------------------------------------------------------------------------- */
 
@@ -85,14 +86,22 @@ int shunt_group_parts(const struct shunt_frontier *p, int threads)
   return most < 1 ? 1 : most < threads ? (int)most : threads;
 }
 
+struct parts {
+  struct shunt_group *g;
+  void (*step)(struct shunt_group *, int);
+};
+
+static void run_parts(void *parts, int64_t begin, int64_t end, int worker)
+{
+  const struct parts *x = parts;
+  (void)worker;
+  for (int64_t part = begin; part < end; part++) x->step(x->g, (int)part);
+}
+
 static void each_part(struct shunt_group *g, void (*step)(struct shunt_group *, int))
 {
-  if (g->parts == 1) {
-    step(g, 0);
-    return;
-  }
-  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(g->parts))
-  for (int part = 0; part < g->parts; part++) step(g, part);
+  struct parts x = {g, step};
+  shunt_team_loop(g->parts, g->parts, 1, run_parts, &x);
 }
 
 static int64_t row_entries(const struct shunt_group *g, int row)

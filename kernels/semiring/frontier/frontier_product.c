@@ -6,6 +6,7 @@
 #include "kernels/semiring/semiring_choice.h"
 #include "kernels/semiring/semiring_operands.h"
 #include "kernels/semiring/semiring_scratch.h"
+#include "kernels/semiring/semiring_team.h"
 
 struct shunt_frontier_work {
   struct shunt_frontier p;
@@ -31,30 +32,38 @@ static bool run(struct shunt_frontier_work *x, int64_t group, int parts, char *s
   return shunt_group_run(&g, scratch, x->offsets, &x->values[group]);
 }
 
+struct groups {
+  struct shunt_frontier_work *x;
+  char *memory;
+  size_t each; /* bytes of a worker */
+  bool failed;
+};
+
+static void run_groups(void *groups, int64_t begin, int64_t end, int worker)
+{
+  struct groups *s = groups;
+  char *mine = s->memory + s->each * (size_t)worker;
+  for (int64_t g = begin; g < end; g++)
+    if (!run(s->x, g, 1, mine)) __atomic_store_n(&s->failed, true, __ATOMIC_RELAXED);
+}
+
 /* As many groups as threads at a time; those left over one after the other, by all threads. */
 static bool compute(struct shunt_frontier_work *x)
 {
+  const int workers = shunt_team_workers(x->threads);
   const int64_t apart = x->groups - x->groups % x->threads;
   const size_t alone = shunt_group_bytes(&x->p, 1);
   const int parts = shunt_group_parts(&x->p, x->threads);
   const size_t together = shunt_group_bytes(&x->p, parts);
-  const size_t group = apart ? alone * (size_t)x->threads : 0;
+  const size_t group = apart ? alone * (size_t)workers : 0;
   const size_t bits = (size_t)(x->p.rows * x->to.stride) * sizeof *x->to.bits;
   x->scratch = shunt_scratch_take(bits + (group > together ? group : together));
   if (!x->scratch.memory) return false;
   char *memory = x->scratch.memory + bits;
-  int good = true;
   x->to.bits = (uint64_t *)(void *)x->scratch.memory;
-  SHUNT_OMP(omp parallel num_threads(x->threads) reduction(& : good) if (apart > 1))
-  {
-#ifdef _OPENMP
-    char *mine = memory + alone * (size_t)omp_get_thread_num();
-#else
-    char *mine = memory;
-#endif
-    SHUNT_OMP(omp for schedule(dynamic, 1))
-    for (int64_t g = 0; g < apart; g++) good &= run(x, g, 1, mine);
-  }
+  struct groups apart_ones = {x, memory, alone, false};
+  shunt_team_loop(x->threads, apart, 1, run_groups, &apart_ones);
+  bool good = !apart_ones.failed;
   for (int64_t g = apart; good && g < x->groups; g++) good = run(x, g, parts, memory);
   return good;
 }
@@ -163,11 +172,24 @@ static void finish_row(const struct shunt_frontier_work *x, int64_t s, uint64_t 
   if (values) memcpy(values + x->offsets[s] * bytes, values_of(x, s), entries * bytes);
 }
 
+struct finish {
+  const struct shunt_frontier_work *x;
+  uint64_t *indices;
+  int8_t *present;
+  void *values;
+};
+
+static void finish_rows(void *finish, int64_t begin, int64_t end, int worker)
+{
+  const struct finish *f = finish;
+  (void)worker;
+  for (int64_t s = begin; s < end; s++) finish_row(f->x, s, f->indices, f->values);
+}
+
 void shunt_frontier_finish(struct shunt_frontier_work *x, uint64_t *indices, void *values)
 {
-  const int64_t rows = indices ? x->p.rows : 0;
-  SHUNT_OMP(omp parallel for schedule(dynamic, 1) num_threads(x->threads) if (x->threads > 1))
-  for (int64_t s = 0; s < rows; s++) finish_row(x, s, indices, values);
+  struct finish f = {.x = x, .indices = indices, .values = values};
+  shunt_team_loop(x->threads, indices ? x->p.rows : 0, 1, finish_rows, &f);
   work_free(x);
 }
 
@@ -185,14 +207,21 @@ static void spread_row(const struct shunt_frontier_work *x, int64_t s, char *val
     }
 }
 
+static void spread_rows(void *finish, int64_t begin, int64_t end, int worker)
+{
+  const struct finish *f = finish;
+  const int64_t n = f->x->p.a.cols;
+  (void)worker;
+  for (int64_t s = begin; s < end; s++) {
+    shunt_bits_spread(bits_of(f->x, s), n, f->present + s * n);
+    if (f->values && !f->x->to.values) spread_row(f->x, s, f->values);
+  }
+}
+
 void shunt_frontier_finish_bitmap(struct shunt_frontier_work *x, int8_t *present, void *values)
 {
-  const int64_t rows = present ? x->p.rows : 0, n = x->p.a.cols;
-  SHUNT_OMP(omp parallel for schedule(dynamic, 1) num_threads(x->threads) if (x->threads > 1))
-  for (int64_t s = 0; s < rows; s++) {
-    shunt_bits_spread(bits_of(x, s), n, present + s * n);
-    if (values && !x->to.values) spread_row(x, s, values);
-  }
+  struct finish f = {.x = x, .present = present, .values = values};
+  shunt_team_loop(x->threads, present ? x->p.rows : 0, 1, spread_rows, &f);
   work_free(x);
 }
 

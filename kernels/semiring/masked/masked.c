@@ -110,13 +110,21 @@ static int64_t count_of_row(const struct shunt_masked_dot_work *x, int64_t v)
   return count;
 }
 
-static void count_existing(const struct shunt_masked_dot_work *x, uint64_t *offsets)
+enum { ROWS = 256 }; /* that a thread takes at a time */
+
+static void count_rows(void *work, int64_t begin, int64_t end, int worker)
 {
-  const struct shunt_sparse *m = &x->p->m;
-  SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(x->threads))
-  for (int64_t v = 0; v < m->vectors; v++) offsets[v + 1] = (uint64_t)count_of_row(x, v);
-  offsets[0] = 0;
-  for (int64_t v = 0; v < m->vectors; v++) offsets[v + 1] += offsets[v];
+  const struct shunt_masked_dot_work *x = work;
+  (void)worker;
+  for (int64_t v = begin; v < end; v++) x->offsets[v + 1] = (uint64_t)count_of_row(x, v);
+}
+
+static void count_existing(struct shunt_masked_dot_work *x)
+{
+  const int64_t vectors = x->p->m.vectors;
+  shunt_team_loop(x->threads, vectors, ROWS, count_rows, x);
+  x->offsets[0] = 0;
+  for (int64_t v = 0; v < vectors; v++) x->offsets[v + 1] += x->offsets[v];
 }
 
 static void work_free(struct shunt_masked_dot_work *x)
@@ -169,8 +177,8 @@ shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *
     work_free(x);
     return SHUNT_E_MEMORY;
   }
-  count_existing(x, offsets);
   x->offsets = offsets;
+  count_existing(x);
   *work = x;
   return SHUNT_OK;
 }
@@ -209,15 +217,27 @@ static void finish_counts(const struct shunt_masked_dot_work *x, int64_t v, uint
   }
 }
 
+struct finish {
+  const struct shunt_masked_dot_work *x;
+  uint64_t *indices;
+  void *values;
+};
+
+static void finish_rows(void *finish, int64_t begin, int64_t end, int worker)
+{
+  const struct finish *f = finish;
+  (void)worker;
+  for (int64_t v = begin; v < end; v++)
+    if (f->x->counts)
+      finish_counts(f->x, v, f->indices, f->values);
+    else
+      finish_row(f->x, v, f->indices, f->values);
+}
+
 void shunt_masked_dot_finish(struct shunt_masked_dot_work *x, uint64_t *indices, void *values)
 {
-  const int64_t vectors = indices ? x->p->m.vectors : 0;
+  struct finish f = {x, indices, values};
   if (x->uniform && indices) memcpy(values, &x->term, shunt_type_size(x->p->semiring.type));
-  SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(x->threads))
-  for (int64_t v = 0; v < vectors; v++)
-    if (x->counts)
-      finish_counts(x, v, indices, values);
-    else
-      finish_row(x, v, indices, values);
+  shunt_team_loop(x->threads, indices ? x->p->m.vectors : 0, ROWS, finish_rows, &f);
   work_free(x);
 }

@@ -83,6 +83,38 @@ static enum shunt_multiplier exchanged(enum shunt_multiplier by)
   return by == SHUNT_FIRST ? SHUNT_SECOND : by == SHUNT_SECOND ? SHUNT_FIRST : by;
 }
 
+struct run {
+  const struct shunt_masked_dot_work *x;
+  const struct shunt_masked_left *left; /* NULL: all pairs */
+  struct shunt_masked_side side;
+  int64_t all, each;
+  struct shunt_masked_marks *marks; /* [workers] */
+  bool failed;
+};
+
+/* What a thread has it makes when its first part comes. */
+static bool has_marks(struct run *r, struct shunt_masked_marks *t)
+{
+  if (__atomic_load_n(&r->failed, __ATOMIC_RELAXED)) return false;
+  if (t->pairs || marks_make(r->x, r->each, t)) return true;
+  __atomic_store_n(&r->failed, true, __ATOMIC_RELAXED);
+  return false;
+}
+
+static void run_part(void *run, int64_t begin, int64_t end, int worker)
+{
+  struct run *r = run;
+  struct shunt_masked_marks *t = &r->marks[worker];
+  if (!has_marks(r, t)) return;
+  for (; begin < end; begin += r->each) {
+    const int64_t next = begin + r->each < end ? begin + r->each : end;
+    if (r->left)
+      part_left(r->x, &r->side, t, r->left, begin, next);
+    else
+      part(r->x, &r->side, t, begin, next);
+  }
+}
+
 /* All pairs, or with `left` those. */
 static bool run(const struct shunt_masked_dot_work *x, const struct shunt_masked_left *left)
 {
@@ -92,23 +124,14 @@ static bool run(const struct shunt_masked_dot_work *x, const struct shunt_masked
   const int64_t parts = (int64_t)x->threads * SHUNT_PARTS_PER_THREAD, each = all / parts + 1;
   turned.multiplier = exchanged(by.multiplier);
   const struct shunt_masked_side rows = {&x->a, &x->b, by}, columns = {&x->b, &x->a, turned};
-  int good = 1;
-  SHUNT_OMP(omp parallel num_threads(x->threads) reduction(& : good))
-  {
-    struct shunt_masked_marks t = {.is_marked = NULL};
-    good = marks_make(x, each, &t);
-    /* A thread without memory takes no part, and the product fails. */
-    SHUNT_OMP(omp for schedule(dynamic, 1))
-    for (int64_t k = 0; k < parts; k++) {
-      const int64_t begin = k * each, end = begin + each < all ? begin + each : all;
-      if (good && left)
-        part_left(x, &columns, &t, left, begin, end);
-      else if (good)
-        part(x, &rows, &t, begin, end);
-    }
-    marks_free(&t);
-  }
-  return good;
+  struct run r = {x, left, left ? columns : rows, all, each, NULL, false};
+  const int workers = shunt_team_workers(x->threads);
+  r.marks = calloc((size_t)workers, sizeof *r.marks);
+  if (!r.marks) return false;
+  shunt_team_loop(x->threads, all, each, run_part, &r);
+  for (int t = 0; t < workers; t++) marks_free(&r.marks[t]);
+  free(r.marks);
+  return !r.failed;
 }
 
 bool shunt_masked_by_marks(struct shunt_masked_dot_work *x)

@@ -51,6 +51,24 @@ static void sort_part(const struct shunt_masked_dot_work *x, int64_t begin, int6
   }
 }
 
+struct sort {
+  struct shunt_masked_dot_work *x;
+  int64_t each, keys; /* entries of a share */
+  uint32_t *at;       /* [shares][keys] */
+  struct shunt_left_pair *pairs;
+};
+
+static void sort_shares(void *sort, int64_t begin, int64_t end, int worker)
+{
+  const struct sort *s = sort;
+  const int64_t nnz = s->x->p->m.nnz;
+  (void)worker;
+  for (int64_t t = begin; t < end; t++) {
+    const int64_t last = (t + 1) * s->each;
+    sort_part(s->x, t * s->each, last < nnz ? last : nnz, s->at + t * s->keys, s->pairs);
+  }
+}
+
 size_t shunt_masked_left_bytes(const struct shunt_masked_dot *p, int threads)
 {
   return shunt_piece_bytes(p->b.rows * shunt_masked_sorters(threads, p->m.nnz, p->b.rows),
@@ -69,15 +87,13 @@ bool shunt_masked_left_make(struct shunt_masked_dot_work *x, struct shunt_masked
   left->offsets = shunt_masked_piece(&x->memory, ((size_t)keys + 1) * sizeof *left->offsets);
   if (!at || !left->offsets) return false;
   memset(at, 0, counts);
-  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads))
-  for (int t = 0; t < threads; t++)
-    sort_part(x, t * each, (t + 1) * each < nnz ? (t + 1) * each : nnz, at + t * keys, NULL);
+  struct sort s = {x, each, keys, at, NULL};
+  shunt_team_loop(threads, threads, 1, sort_shares, &s);
   shunt_masked_starts(at, threads, keys, left->offsets);
   const size_t pairs = (size_t)left->offsets[keys];
   left->pairs = shunt_masked_piece(&x->memory, pairs * sizeof *left->pairs);
   if (!left->pairs) return false;
-  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads))
-  for (int t = 0; t < threads; t++)
-    sort_part(x, t * each, (t + 1) * each < nnz ? (t + 1) * each : nnz, at + t * keys, left->pairs);
+  s.pairs = left->pairs;
+  shunt_team_loop(threads, threads, 1, sort_shares, &s);
   return true;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/semiring/semiring_operands.h"
+#include "kernels/semiring/semiring_team.h"
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
@@ -30,12 +31,23 @@ static bool make_offsets(const struct shunt_sparse *s, struct shunt_masked_memor
   return true;
 }
 
+struct narrowing {
+  const int64_t *from;
+  uint32_t *to;
+};
+
+static void narrow_some(void *narrowing, int64_t begin, int64_t end, int worker)
+{
+  const struct narrowing *n = narrowing;
+  (void)worker;
+  for (int64_t q = begin; q < end; q++) n->to[q] = (uint32_t)n->from[q];
+}
+
 void shunt_narrow_indices(const struct shunt_sparse *s, int threads, uint32_t *to)
 {
-  const int64_t *wide = s->indices;
-  (void)threads;
-  SHUNT_OMP(omp parallel for schedule(static) num_threads(threads) if (s->nnz > 65536))
-  for (int64_t q = 0; q < s->nnz; q++) to[q] = (uint32_t)wide[q];
+  enum { EACH = 1 << 14 };
+  struct narrowing n = {s->indices, to};
+  shunt_team_loop(threads, s->nnz, EACH, narrow_some, &n);
 }
 
 /* narrow: the indices, if somebody has them. */
@@ -87,6 +99,29 @@ static void move_share(struct share x, uint32_t *indices, char *copies, size_t s
   }
 }
 
+struct shares {
+  const struct shunt_sparse *s;
+  int threads;
+  uint32_t *counts, *indices;
+  char *copies;
+  size_t size;
+};
+
+static void count_shares(void *shares, int64_t begin, int64_t end, int worker)
+{
+  const struct shares *x = shares;
+  (void)worker;
+  for (int64_t t = begin; t < end; t++) count_share(share_of(x->s, x->threads, (int)t, x->counts));
+}
+
+static void move_shares(void *shares, int64_t begin, int64_t end, int worker)
+{
+  const struct shares *x = shares;
+  (void)worker;
+  for (int64_t t = begin; t < end; t++)
+    move_share(share_of(x->s, x->threads, (int)t, x->counts), x->indices, x->copies, x->size);
+}
+
 /* Entries in the order of the columns come to stand in ascending order in each row. */
 static bool transpose(const struct shunt_sparse *s, size_t size, bool values, int most,
                       struct shunt_masked_memory *memory, struct shunt_rows *r)
@@ -98,12 +133,10 @@ static bool transpose(const struct shunt_sparse *s, size_t size, bool values, in
   uint32_t *counts = shunt_masked_piece(memory, (size_t)threads * rows * sizeof *counts);
   char *copies = values ? shunt_masked_piece(memory, nnz * size) : NULL;
   if (!offsets || !indices || !counts || (values && !copies)) return false;
-  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads))
-  for (int t = 0; t < threads; t++) count_share(share_of(s, threads, t, counts));
+  struct shares x = {s, threads, counts, indices, copies, size};
+  shunt_team_loop(threads, threads, 1, count_shares, &x);
   shunt_masked_starts(counts, threads, s->rows, offsets);
-  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads))
-  for (int t = 0; t < threads; t++)
-    move_share(share_of(s, threads, t, counts), indices, copies, size);
+  shunt_team_loop(threads, threads, 1, move_shares, &x);
   r->offsets = offsets;
   r->indices = indices;
   r->values = values ? copies : s->values;

@@ -147,22 +147,40 @@ static void row(const struct shunt_masked_dot_work *x, const struct sums *t, int
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* before [m.vectors + 1]: the work of M's rows before each. */
-static void count_work(const struct shunt_masked_dot_work *x, int64_t *before)
+struct run {
+  const struct shunt_masked_dot_work *x;
+  int64_t *before; /* [m.vectors + 1] the work of M's rows before each */
+  int64_t each;
+  struct sums *sums; /* [workers] */
+  bool failed;
+};
+
+/* Of M's rows `begin` to `last`, to before[] behind each. */
+static void count_some(void *run, int64_t begin, int64_t last, int worker)
 {
+  const struct run *r = run;
+  const struct shunt_masked_dot_work *x = r->x;
   enum { OF_ENTRY = 4, OF_ROW = 8 }; /* as so many terms */
   const struct shunt_sparse *m = &x->p->m;
-  SHUNT_OMP(omp parallel for schedule(dynamic, 512) num_threads(x->threads))
-  for (int64_t v = 0; v < m->vectors; v++) {
+  (void)worker;
+  for (int64_t v = begin; v < last; v++) {
     const int64_t i = shunt_vector_id(m, v), end = x->a.offsets[i + 1];
     const int64_t n = shunt_vector_begin(m, v + 1) - shunt_vector_begin(m, v);
     int64_t work = n ? OF_ENTRY * n + OF_ROW : 0;
     for (int64_t q = x->a.offsets[i]; n && q < end; q++)
       work += OF_ENTRY + shunt_saxpy_reads(n, shunt_row_length(&x->b, x->a.indices[q]));
-    before[v + 1] = work;
+    r->before[v + 1] = work;
   }
-  before[0] = 0;
-  for (int64_t v = 0; v < m->vectors; v++) before[v + 1] += before[v];
+}
+
+/* The work of M's rows before each. */
+static void count_work(struct run *r)
+{
+  enum { ROWS = 128 };
+  const int64_t vectors = r->x->p->m.vectors;
+  shunt_team_loop(r->x->threads, vectors, ROWS, count_some, r);
+  r->before[0] = 0;
+  for (int64_t v = 0; v < vectors; v++) r->before[v + 1] += r->before[v];
 }
 
 /* The first of M's entries that is behind so much work: of a row, unless that is worth more than
@@ -223,6 +241,24 @@ struct shunt_sparse shunt_saxpy_operand(const struct shunt_masked_dot *p)
   return b;
 }
 
+/* What a thread has it makes when its first part comes. */
+static bool has_sums(struct run *r, struct sums *t)
+{
+  if (__atomic_load_n(&r->failed, __ATOMIC_RELAXED)) return false;
+  if (t->met || sums_make(r->x, t)) return true;
+  __atomic_store_n(&r->failed, true, __ATOMIC_RELAXED);
+  return false;
+}
+
+static void run_part(void *run, int64_t begin, int64_t end, int worker)
+{
+  struct run *r = run;
+  struct sums *t = &r->sums[worker];
+  if (!has_sums(r, t)) return;
+  part(r->x, t, entry_after(r->x, r->before, begin, r->each),
+       entry_after(r->x, r->before, end, r->each));
+}
+
 /* One thread need not know what each row is worth. */
 static bool alone(const struct shunt_masked_dot_work *x)
 {
@@ -239,22 +275,17 @@ bool shunt_masked_by_saxpy(struct shunt_masked_dot_work *x)
   int64_t *before = shunt_masked_piece(&x->memory, ((size_t)vectors + 1) * sizeof *before);
   if (!before) return false;
   if (x->threads == 1) return alone(x);
-  count_work(x, before);
+  struct run r = {.x = x, .before = before};
+  count_work(&r);
   x->threads = shunt_semiring_threads(x->threads, before[vectors]);
   const int64_t parts = (int64_t)x->threads * SHUNT_PARTS_PER_THREAD;
   const int64_t each = before[vectors] / parts + 1;
-  int good = 1;
-  SHUNT_OMP(omp parallel num_threads(x->threads) reduction(& : good))
-  {
-    struct sums t = {.values = NULL};
-    good = sums_make(x, &t);
-    /* A thread without memory takes no part, and the product fails. */
-    SHUNT_OMP(omp for schedule(dynamic, 1))
-    for (int64_t k = 0; k < parts; k++)
-      if (good)
-        part(x, &t, entry_after(x, before, k * each, each),
-             entry_after(x, before, (k + 1) * each, each));
-    sums_free(&t);
-  }
-  return good;
+  r.each = each;
+  const int workers = shunt_team_workers(x->threads);
+  r.sums = calloc((size_t)workers, sizeof *r.sums);
+  if (!r.sums) return false;
+  shunt_team_loop(x->threads, before[vectors], each, run_part, &r);
+  for (int t = 0; t < workers; t++) sums_free(&r.sums[t]);
+  free(r.sums);
+  return !r.failed;
 }

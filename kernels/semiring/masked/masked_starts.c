@@ -19,24 +19,43 @@ static int64_t over_block(uint32_t *counts, int threads, int64_t keys, int64_t f
   return from;
 }
 
+struct keys {
+  uint32_t *counts;
+  int threads;
+  int64_t keys, *offsets;
+};
+
+static void add_up(void *keys, int64_t begin, int64_t end, int worker)
+{
+  const struct keys *k = keys;
+  (void)worker;
+  for (int64_t first = begin; first < end; first += BLOCK) {
+    const int64_t next = first + BLOCK < end ? first + BLOCK : end;
+    k->offsets[first] = over_block(k->counts, k->threads, k->keys, first, next, NULL, 0);
+  }
+}
+
+static void start(void *keys, int64_t begin, int64_t end, int worker)
+{
+  const struct keys *k = keys;
+  (void)worker;
+  for (int64_t first = begin; first < end; first += BLOCK) {
+    const int64_t next = first + BLOCK < end ? first + BLOCK : end;
+    over_block(k->counts, k->threads, k->keys, first, next, k->offsets, k->offsets[first]);
+  }
+}
+
 void shunt_masked_starts(uint32_t *counts, int threads, int64_t keys, int64_t *offsets)
 {
   const int64_t blocks = (keys + BLOCK - 1) / BLOCK;
   int64_t sum = 0;
-  SHUNT_OMP(omp parallel for schedule(static) num_threads(threads))
-  for (int64_t b = 0; b < blocks; b++) {
-    const int64_t first = b * BLOCK, end = first + BLOCK < keys ? first + BLOCK : keys;
-    offsets[first] = over_block(counts, threads, keys, first, end, NULL, 0);
-  }
+  struct keys x = {counts, threads, keys, offsets};
+  shunt_team_loop(threads, keys, BLOCK, add_up, &x);
   for (int64_t b = 0; b < blocks; b++) {
     const int64_t count = offsets[b * BLOCK];
     offsets[b * BLOCK] = sum;
     sum += count;
   }
-  SHUNT_OMP(omp parallel for schedule(static) num_threads(threads))
-  for (int64_t b = 0; b < blocks; b++) {
-    const int64_t first = b * BLOCK, end = first + BLOCK < keys ? first + BLOCK : keys;
-    over_block(counts, threads, keys, first, end, offsets, offsets[first]);
-  }
+  shunt_team_loop(threads, keys, BLOCK, start, &x);
   offsets[keys] = sum;
 }

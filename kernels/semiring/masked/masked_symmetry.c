@@ -88,33 +88,69 @@ static void count_rows(const struct shunt_masked_dot_work *x, int64_t first, int
   }
 }
 
-/* Each thread's counts become the places of its first entries; false: some row has not as many
-   entries behind its diagonal as there are before it in its column.  */
-static bool make_places(const struct shunt_masked_dot_work *x, int threads, uint32_t *counts,
-                        const uint32_t *behind)
+/* Rows in shares, each with counts of its own. */
+struct proof {
+  struct shunt_masked_dot_work *x;
+  int shares;
+  uint32_t *counts, *behind; /* [shares][rows], [rows] */
+  bool failed;
+};
+
+static void fail(struct proof *f)
 {
-  const struct shunt_sparse m = x->p->m;
+  __atomic_store_n(&f->failed, true, __ATOMIC_RELAXED);
+}
+
+/* Each share's counts become the places of its first entries; false: some row has not as many
+   entries behind its diagonal as there are before it in its column.  */
+static void make_places(void *proof, int64_t begin, int64_t end, int worker)
+{
+  struct proof *f = proof;
+  const struct shunt_sparse m = f->x->p->m;
   const int64_t n = m.rows;
-  int good = 1;
-  SHUNT_OMP(omp parallel for schedule(static) num_threads(threads) reduction(& : good))
-  for (int64_t i = 0; i < n; i++) {
-    uint32_t next = behind[i];
-    for (int t = 0; t < threads; t++) {
-      uint32_t *at = counts + t * n + i;
+  bool good = true;
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) {
+    uint32_t next = f->behind[i];
+    for (int t = 0; t < f->shares; t++) {
+      uint32_t *at = f->counts + t * n + i;
       const uint32_t count = *at;
       *at = next;
       next += count;
     }
-    good &= next == shunt_vector_begin(&m, i + 1);
+    good = good && next == shunt_vector_begin(&m, i + 1);
   }
-  return good;
+  if (!good) fail(f);
 }
 
-/* First row of a thread's share, by entries. */
+/* First row of a share, by entries. */
 static int64_t share_of(const struct shunt_sparse *m, int threads, int t)
 {
   if (t == threads || m->nnz == 0) return m->rows;
   return t == 0 ? 0 : shunt_vector_of(m, m->nnz / threads * t);
+}
+
+static void count_shares(void *proof, int64_t begin, int64_t end, int worker)
+{
+  const struct proof *f = proof;
+  const struct shunt_sparse *m = &f->x->p->m;
+  (void)worker;
+  for (int t = (int)begin; t < end; t++) {
+    uint32_t *counts = f->counts + t * m->rows;
+    memset(counts, 0, (size_t)m->rows * sizeof *counts);
+    count_rows(f->x, share_of(m, f->shares, t), share_of(m, f->shares, t + 1), counts, f->behind);
+  }
+}
+
+static void pair_shares(void *proof, int64_t begin, int64_t end, int worker)
+{
+  struct proof *f = proof;
+  const struct shunt_sparse *m = &f->x->p->m;
+  (void)worker;
+  for (int t = (int)begin; t < end; t++)
+    if (!pair_rows(f->x, share_of(m, f->shares, t), share_of(m, f->shares, t + 1),
+                   f->counts + t * m->rows))
+      fail(f);
 }
 
 static int sorters(const struct shunt_masked_dot *p, int threads)
@@ -128,25 +164,21 @@ static bool pair_up(struct shunt_masked_dot_work *x, uint32_t *places)
   const struct shunt_sparse *m = &x->p->m;
   const int64_t n = m->rows;
   const int threads = sorters(x->p, x->threads);
+  enum { ROWS = 4096 };
   uint32_t *behind = places + threads * n;
-  int good = 1;
   if (threads == 1) {
+    bool good;
     /* Rows that have not enough are found as they are met, those that have too many below. */
     count_rows(x, 0, n, NULL, behind);
     good = pair_rows(x, 0, n, behind);
     for (int64_t i = 0; good && i < n; i++) good = behind[i] == shunt_vector_begin(m, i + 1);
     return good;
   }
-  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads))
-  for (int t = 0; t < threads; t++) {
-    memset(places + t * n, 0, (size_t)n * sizeof *places);
-    count_rows(x, share_of(m, threads, t), share_of(m, threads, t + 1), places + t * n, behind);
-  }
-  if (!make_places(x, threads, places, behind)) return false;
-  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads) reduction(& : good))
-  for (int t = 0; t < threads; t++)
-    good &= pair_rows(x, share_of(m, threads, t), share_of(m, threads, t + 1), places + t * n);
-  return good;
+  struct proof f = {x, threads, places, behind, false};
+  shunt_team_loop(threads, threads, 1, count_shares, &f);
+  shunt_team_loop(threads, n, ROWS, make_places, &f);
+  if (!f.failed) shunt_team_loop(threads, threads, 1, pair_shares, &f);
+  return !f.failed;
 }
 
 size_t shunt_symmetry_bytes(const struct shunt_masked_dot *p, int threads)

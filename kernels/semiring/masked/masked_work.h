@@ -4,6 +4,7 @@
 
 #include "kernels/semiring/masked/masked_rows.h"
 #include "kernels/semiring/semiring_operands.h"
+#include "kernels/semiring/semiring_team.h"
 
 /* Where every term is the same number T is found by counting: of PLUS values are `counts` of
    `term`, of other monoids `term`, and exists is not filled.  */
@@ -14,15 +15,15 @@ struct shunt_masked_dot_work {
   struct shunt_rows a, b;
   const uint32_t *columns; /* [m.nnz] M's indices */
   shunt_sum sum;
-  bool symmetric;   /* each pair once, to two places */
-  bool two_sided;   /* some pairs are computed from row j, which then scans row i */
-  uint32_t *mirror; /* [m.nnz] where (j,i) stands for (i,j) */
-  uint32_t *counts; /* [m.nnz] terms of each entry; NULL: terms differ */
-  bool uniform;     /* T's values are all `term`: counts say which exist, and may be too small */
-  uint64_t term;    /* one, as the first bytes */
-  uint8_t *exists;  /* [m.nnz] */
-  void *values;     /* [m.nnz], at the places of M's entries */
-  const uint64_t *offsets;
+  bool symmetric;    /* each pair once, to two places */
+  bool two_sided;    /* some pairs are computed from row j, which then scans row i */
+  uint32_t *mirror;  /* [m.nnz] where (j,i) stands for (i,j) */
+  uint32_t *counts;  /* [m.nnz] terms of each entry; NULL: terms differ */
+  bool uniform;      /* T's values are all `term`: counts say which exist, and may be too small */
+  uint64_t term;     /* one, as the first bytes */
+  uint8_t *exists;   /* [m.nnz] */
+  void *values;      /* [m.nnz], at the places of M's entries */
+  uint64_t *offsets; /* [m.vectors + 1] of T */
   int threads;
 };
 
