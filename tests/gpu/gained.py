@@ -4,11 +4,11 @@ was gained?
 
 Runs COMMAND without Shunt, under it, and under it measuring, in turns, and compares the page's sum
 with the difference of the loops' times, each as a share of the loop under Shunt of the same turn: a
-machine that others slow down slows all three down.  The median of TURNS (2) turns counts.  The command prints
-"value loop_us=" and "value loop_calls=" (without these, the loop makes all calls), or petsc_loop's
-"result us=PER_STEP ... iterations=" line.  FOLDER receives page.html and report.json of the last
-run.  CLIENT_PRELOAD=FILE: a library that is preloaded into all of them.  The last line is
-"N passed, N failed".
+machine that others slow down slows all three down.  The median of TURNS (2) turns counts.  The
+command prints "value loop_us=" and "value loop_calls=" (without these, the loop makes all calls), or
+petsc_loop's "result us=PER_STEP ... iterations=" line.  FOLDER receives page.html and report.json
+of the last run.  CLIENT_PRELOAD=FILE: a library that is preloaded into all of them.  The last line
+is "N passed, N failed".
 """
 import json
 import os
