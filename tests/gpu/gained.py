@@ -3,8 +3,8 @@
 was gained?
 
 Runs COMMAND without Shunt, under it, and under it measuring, in turns, and compares the page's sum
-with the difference of the loops' times, each as a share of the loop under Shunt of the same turn: a
-machine that others slow down slows all three down.  The median of TURNS (2) turns counts.  The
+with the difference of the loops' times, each over what the calls that were taken took in its own
+run: a machine that others slow down slows these down, too.  The median of TURNS (2) turns counts.  The
 command prints "value loop_us=" and "value loop_calls=" (without these, the loop makes all calls), or
 petsc_loop's "result us=PER_STEP ... iterations=" line.  FOLDER receives page.html and report.json
 of the last run.  CLIENT_PRELOAD=FILE: a library that is preloaded into all of them.  The last line
@@ -46,13 +46,20 @@ def decisions_of(report):
               f"{d['samples']} samples: {d['problem']}")
 
 
+def read(object_file):
+    """The report, and what the calls took that were taken."""
+    with open(object_file) as f:
+        report = json.load(f)
+    return report, sum(d["us"] or 0 for d in report["decisions"] if d["route"] != "original")
+
+
 def turn(command, page, object_file):
     """The page's sum over the truth, and what measuring took, as a share of the run."""
     plain = run(command)
     under = run(page + ["--"] + command)
+    _, took = read(object_file)
     measuring = run(page + ["--measure", "--"] + command)
-    with open(object_file) as f:
-        report = json.load(f)
+    report, took_measuring = read(object_file)
     decisions_of(report)
     calls = plain[1] or report["calls"]
     said = report["saved_us"] * calls / report["calls"]
@@ -60,8 +67,8 @@ def turn(command, page, object_file):
     print(f"# loop: plain {plain[0]:.0f}, under Shunt {under[0]:.0f}, measuring "
           f"{measuring[0]:.0f} us; gained {real:.0f}, the page {said:.0f} ({report['gain']}); "
           f"{calls:.0f} of {report['calls']} calls")
-    return (said / measuring[0] / (real / under[0]), (measuring[0] - under[0]) / measuring[2],
-            report)
+    scale = took / took_measuring if took > 0 and took_measuring > 0 else 1
+    return said * scale / real, (measuring[0] - under[0]) / measuring[2], report
 
 
 def main():
