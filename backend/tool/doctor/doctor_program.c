@@ -40,8 +40,8 @@ static void note_symbol(struct doctor_use use[DOCTOR_KINDS], const char *name, b
   }
 }
 
-/* Functions of cuSPARSE's names that do nothing but find its own by name, as JAX has them: too small
-   to hold cuSPARSE, whose kernels are tens of megabytes.  */
+/* Functions of cuSPARSE's names that do nothing but find its own by name, as JAX has them?  Too
+   small to hold cuSPARSE, whose kernels are tens of megabytes.  */
 static bool is_go_between(const struct doctor_object *o, bool binds_by_name)
 {
   const size_t least_of_cusparse = 8 << 20;
