@@ -1,10 +1,13 @@
 #include "backend/graphblas/measure.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "backend/graphblas/report.h"
 #include "backend/log/log_measure.h"
 #include "backend/plan/fault.h"
 #include "backend/plan/log.h"
@@ -24,8 +27,8 @@ static bool can_be_seen(const struct grb_product *p)
   const struct grb_call *call = p->call;
   int32_t burble = 0;
   return (l->allocate && l->allocate != malloc) ||
-         (call->accum && call->accum != p->semiring.add) || (call->c == call->a && !p->before) ||
-         call->c == call->b || call->c == call->mask ||
+         (call->accum && call->accum != p->semiring.add) || call->c == call->b ||
+         call->c == call->mask ||
          l->GxB_Global_Option_get_INT32(l->numbers.burble, &burble) != GRB_SUCCESS || burble;
 }
 
@@ -38,17 +41,15 @@ static bool has_memory(const struct grb_product *p)
   return 4 * 8 * entries < there;
 }
 
-static bool is_into_full(const struct grb_product *p)
-{
-  return p->call->accum && p->t.in_place;
-}
-
+/* Once it is computed. */
 static bool is_measurable(const struct grb_product *p)
 {
-  const bool replaces = !p->call->accum && (p->t.replaces_all || p->t.in_place);
+  const bool replaces = p->t.replaces_all || p->t.in_place;
   return p->call->kind == GRB_CALL_MXM && p->library->GrB_Matrix_dup &&
-         (replaces || is_into_full(p)) && !can_be_seen(p) && has_memory(p);
+         (p->call->accum ? p->t.in_place : replaces) && !can_be_seen(p);
 }
+
+/* ---- the original ------------------------------------------------------------------------- */
 
 static bool copy_option(const struct grb_library *l, GrB_Matrix from, GrB_Matrix to, int option)
 {
@@ -57,13 +58,13 @@ static bool copy_option(const struct grb_library *l, GrB_Matrix from, GrB_Matrix
          l->GxB_Matrix_Option_set_INT32(to, option, value) == GRB_SUCCESS;
 }
 
-/* What C was before, as far as time depends on it; NULL: it cannot be had. */
+/* C, as far as time depends on it; NULL: it cannot be had. */
 static GrB_Matrix make_scratch(const struct grb_product *p)
 {
   const struct grb_library *l = p->library;
   const GrB_Matrix c = p->call->c;
   GrB_Matrix scratch = NULL;
-  if (is_into_full(p)) {
+  if (p->call->accum) {
     if (SHUNT_TRY_OR(-1, l->GrB_Matrix_dup(&scratch, c)) != GRB_SUCCESS) return NULL;
     return scratch;
   }
@@ -77,53 +78,92 @@ static GrB_Matrix make_scratch(const struct grb_product *p)
   return NULL;
 }
 
-/* The original's microseconds; negative: it did not run. */
-static double time_original(const struct grb_product *p)
+static long pages_so_far(void)
+{
+  struct rusage use = {.ru_minflt = 0};
+  getrusage(RUSAGE_SELF, &use);
+  return use.ru_minflt;
+}
+
+/* The original's microseconds, and how many pages of memory were new to it; negative: it did not
+   run.  */
+static double time_original(const struct grb_product *p, long *pages)
 {
   const struct grb_call *x = p->call;
   GrB_Matrix scratch = make_scratch(p);
   if (!scratch) return -1;
+  *pages = pages_so_far();
   const double start = now();
-  const int info = p->library->original.GrB_mxm(scratch, x->mask, x->accum, x->semiring,
-                                                p->before ? p->before : x->a, x->b, x->descriptor);
+  const int info = p->library->original.GrB_mxm(scratch, x->mask, x->accum, x->semiring, x->a, x->b,
+                                                x->descriptor);
   const double us = now() - start;
+  *pages = pages_so_far() - *pages;
   p->library->GrB_Matrix_free(&scratch);
   return info == GRB_SUCCESS ? us : -1;
 }
 
-/* Copies are due as the products are, of which these are the kinds. */
-void grb_measure_keep(struct grb_product *p)
+/* A program has its memory after a call or two: where a tenth of the first time, at about 2 us a
+   page, went into that, the second counts.  */
+static double time_warm(const struct grb_product *p, bool first)
 {
-  const struct grb_library *l = p->library;
-  const double nanoseconds = 2; /* to copy an entry, and to free it */
-  const uint64_t kind =
-      (uint64_t)p->work * 64 + (uint64_t)p->semiring.number * 8 + p->settings.replace;
-  if (p->call->c != p->call->a || p->call->kind != GRB_CALL_MXM || !l->GrB_Matrix_dup) return;
-  const uint64_t key = (kind + 1) * UINT64_C(0x9E3779B97F4A7C15);
-  const double expected = 1e-3 * nanoseconds * (double)p->a.nnz;
-  if (!shunt_measure_wanted() || !shunt_measure_due(key, expected) || !has_memory(p)) return;
-  if (!shunt_measure_begin(key, expected)) return;
-  const double start = now();
-  if (SHUNT_TRY_OR(-1, l->GrB_Matrix_dup(&p->before, p->call->a)) != GRB_SUCCESS) p->before = NULL;
-  shunt_measure_end(expected, now() - start);
+  const double page_us = 2, share = 0.1;
+  long pages = 0;
+  const double us = time_original(p, &pages);
+  if (!first || us < 0 || page_us * (double)pages < share * us) return us;
+  return time_original(p, &pages);
 }
 
-void grb_measure_drop(struct grb_product *p)
+/* ---- which call --------------------------------------------------------------------------- */
+
+/* What the next call of the same problem is to be counted as, and may take. */
+enum { WISHES = 256 };
+static struct {
+  _Atomic uint64_t problem, key; /* problem 0: no wish */
+  _Atomic double expected;
+} wishes[WISHES];
+
+static void wish_for(uint64_t problem, uint64_t key, double expected)
 {
-  if (p->before) p->library->GrB_Matrix_free(&p->before);
+  const uint64_t i = problem % WISHES;
+  atomic_store(&wishes[i].problem, 0);
+  atomic_store(&wishes[i].key, key);
+  atomic_store(&wishes[i].expected, expected);
+  atomic_store(&wishes[i].problem, problem);
+}
+
+bool grb_measure_original(struct grb_product *p)
+{
+  if (!shunt_measure_wanted()) return false;
+  p->problem = grb_report_hash(p);
+  const uint64_t i = p->problem % WISHES;
+  uint64_t wished = p->problem;
+  if (atomic_load(&wishes[i].problem) != wished || can_be_seen(p) || !has_memory(p)) return false;
+  const uint64_t key = atomic_load(&wishes[i].key);
+  const double expected = atomic_load(&wishes[i].expected);
+  if (!atomic_compare_exchange_strong(&wishes[i].problem, &wished, 0)) return false;
+  const int count = shunt_measure_begin(key, expected);
+  if (count == 0) return false;
+  const double start = now();
+  p->original_us = time_warm(p, count == 1);
+  p->aside_us = now() - start;
+  shunt_measure_end(expected, p->aside_us);
+  return true;
+}
+
+/* Microseconds: by earlier samples, else by the estimate; where nothing is known of it, the
+   original may be far slower.  */
+static double expected_us(const struct grb_product *p, const struct shunt_decision *d, double us)
+{
+  const double margin = 1.5, far = 30;
+  const double seen = shunt_log_original(d), saved = grb_gain_saved(&p->gain, us, true);
+  return seen > 0 ? seen : isnan(saved) ? far * us : margin * (us + saved);
 }
 
 void grb_measure(const struct grb_product *p, struct shunt_decision *d, double us)
 {
-  /* Where nothing is known of it, the original may be far slower. */
-  const double margin = 1.5, far = 30;
+  if (!d || us < 0 || !p->problem) return;
+  if (p->original_us > 0) shunt_log_sampled(d, p->original_us, us);
   const uint64_t key = (uint64_t)(uintptr_t)d;
-  if (!d || us < 0 || !shunt_measure_wanted()) return;
-  const double saved = grb_gain_saved(&p->gain, us, true);
-  const double expected = isnan(saved) ? far * us : margin * (us + saved);
-  if (!shunt_measure_due(key, expected) || !is_measurable(p) || !shunt_measure_begin(key, expected))
-    return;
-  const double start = now(), original = time_original(p);
-  shunt_measure_end(expected, now() - start);
-  if (original >= 0) shunt_log_sampled(d, original, us);
+  const double expected = expected_us(p, d, us);
+  if (shunt_measure_due(key, expected) && is_measurable(p)) wish_for(p->problem, key, expected);
 }

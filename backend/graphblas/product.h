@@ -75,7 +75,9 @@ struct grb_product {
   bool if_uneven; /* a step that pays only if one of A's rows is far longer than others */
   double step;    /* ns that GraphBLAS takes as a step of searches, on one thread; 0: not known */
   struct grb_gain gain;
-  GrB_Matrix before; /* a copy of A, for measure.h */
+  /* For measure.h: */
+  uint64_t problem;             /* its hash; 0: nothing is measured */
+  double original_us, aside_us; /* what the original took, and all of that; 0: it did not run */
   /* Computed: */
   const char *engine;
   struct grb_result t;

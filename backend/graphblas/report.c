@@ -41,8 +41,7 @@ static uint64_t hash_operand(uint64_t hash, const struct grb_operand *a)
   return mix(hash, a->form * 4 + a->by_column * 2 + a->iso);
 }
 
-/* Of everything that is printed. */
-static uint64_t hash(const struct grb_product *p)
+uint64_t grb_report_hash(const struct grb_product *p)
 {
   const struct grb_settings *s = &p->settings;
   uint64_t h = mix(p->call->kind + 1, p->semiring.number * 64 + p->semiring.monoid * 8 +
@@ -60,7 +59,7 @@ struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_outc
   const bool readable = p->m > 0, taken = why.reason == SHUNT_FITS;
   const bool by_host = strcmp(p->engine, "host") == 0;
   return shunt_log_decision_of(
-      p->call->name, taken ? p->engine : "original", why, readable ? hash(p) : 1,
+      p->call->name, taken ? p->engine : "original", why, readable ? grb_report_hash(p) : 1,
       readable ? print : NULL, p,
       (struct shunt_log_call){.us = us,
                               .saved_us = taken ? grb_gain_saved(&p->gain, us, by_host) : NAN,

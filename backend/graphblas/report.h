@@ -27,4 +27,7 @@
    shunt_log_wanted first.  */
 struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_outcome why, double us);
 
+/* Of everything that is printed of a product. */
+uint64_t grb_report_hash(const struct grb_product *p);
+
 #endif

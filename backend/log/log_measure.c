@@ -60,6 +60,38 @@ static bool is_time_for(double spent_then)
   return spent_then <= SHARE * (now() - atomic_load(&started));
 }
 
+/* ---- who waits ------------------------------------------------------------------------------ */
+
+/* One of the kinds that have had the fewest samples, and wait for time: a long call would wait for
+   ever where short ones take what there is.  */
+static struct {
+  _Atomic uint64_t key; /* 0: nobody waits */
+  atomic_int samples;
+  _Atomic double until; /* then it is forgotten, unless it comes again */
+} waiting;
+
+/* Is it another, with fewer samples than these? */
+static bool must_wait(uint64_t key, int samples, double clock)
+{
+  const uint64_t other = atomic_load(&waiting.key);
+  return other && other != key && atomic_load(&waiting.samples) < samples &&
+         clock < atomic_load(&waiting.until);
+}
+
+/* For a tenth of the run so far. */
+static void wait_for_time(uint64_t key, int samples, double clock)
+{
+  const uint64_t other = atomic_load(&waiting.key);
+  if (other && other != key && atomic_load(&waiting.samples) <= samples &&
+      clock < atomic_load(&waiting.until))
+    return;
+  atomic_store(&waiting.samples, samples);
+  atomic_store(&waiting.until, clock + 0.1 * (clock - atomic_load(&started)));
+  atomic_store(&waiting.key, key);
+}
+
+/* ---- what is asked -------------------------------------------------------------------------- */
+
 bool shunt_measure_due(uint64_t key, double us)
 {
   double unset = 0;
@@ -68,19 +100,30 @@ bool shunt_measure_due(uint64_t key, double us)
   const int k = find(key);
   if (k < 0) return false;
   const uint64_t call = atomic_fetch_add(&kinds[k].calls, 1) + 1;
-  return call >= 2 && call >= atomic_load(&kinds[k].next) && is_time_for(atomic_load(&spent) + us);
+  if (call < 2 || call < atomic_load(&kinds[k].next)) return false;
+  const int samples = atomic_load(&kinds[k].samples);
+  const double clock = now(), then = atomic_load(&spent) + us;
+  if (must_wait(key, samples, clock)) return false;
+  if (is_time_for(then)) return true;
+  /* Nobody waits for longer than the process has run. */
+  if (is_time_for(0.5 * then)) wait_for_time(key, samples, clock);
+  return false;
 }
 
 int shunt_measure_begin(uint64_t key, double us)
 {
   const int k = find(key);
+  uint64_t waits = key;
   if (k < 0 || !(us >= 0)) return 0;
   if (!is_time_for(add_to_spent(us))) {
     add_to_spent(-us);
     return 0;
   }
-  atomic_store(&kinds[k].next, 2 * atomic_load(&kinds[k].calls));
-  return atomic_fetch_add(&kinds[k].samples, 1) + 1;
+  atomic_compare_exchange_strong(&waiting.key, &waits, 0);
+  const int samples = atomic_fetch_add(&kinds[k].samples, 1) + 1;
+  /* Of calls that differ in turns, both kinds. */
+  atomic_store(&kinds[k].next, 2 * atomic_load(&kinds[k].calls) + (uint64_t)(samples & 1));
+  return samples;
 }
 
 int shunt_measure_count(uint64_t key)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/log/log_gain.h"
 #include "backend/log/log_report.h"
 #include "backend/log/log_timeline.h"
 #include "backend/log/log_upkeep.h"
@@ -20,12 +21,12 @@
 #include "backend/plan/frozen.h"
 #include "conv/dcsr/dcsr_traversal.h"
 
-enum { SLOTS = 4096, OTHERS = 256, PROBES = 32, SAMPLES = 32 };
+enum { SLOTS = 4096, OTHERS = 256, PROBES = 32, SAMPLES = SHUNT_GAIN_SAMPLES };
 
-/* Calls timed both ways, the last SAMPLES of them. */
+/* Calls timed both ways, the last SAMPLES of them (log_gain.h). */
 struct samples {
   atomic_ullong count;
-  _Atomic float original_us[SAMPLES], ours_us[SAMPLES];
+  _Atomic float original_us[SAMPLES], ours_us[SAMPLES], around_us[SAMPLES];
 };
 
 struct shunt_decision {
@@ -34,6 +35,8 @@ struct shunt_decision {
   uint64_t hash;
   atomic_ullong calls;
   _Atomic double us, saved_us;
+  _Atomic double first_us, around_us; /* of the first calls, and of the last ones (log_gain.h) */
+  _Atomic double before_us;           /* as around_us was before the last call */
   double off;
   bool saved_known, by_table;
   _Atomic(struct samples *) samples; /* NULL: none yet */
@@ -188,22 +191,42 @@ void shunt_log_sampled(struct shunt_decision *d, double original_us, double ours
   const unsigned long long i = atomic_fetch_add(&s->count, 1) % SAMPLES;
   atomic_store(&s->original_us[i], (float)original_us);
   atomic_store(&s->ours_us[i], (float)ours_us);
+  atomic_store(&s->around_us[i], (float)atomic_load(&d->before_us));
 }
 
-static int by_size(const void *a, const void *b)
+/* What a call took, by a clock of the host; `before`: so many were there before. */
+static void add_time(struct shunt_decision *d, unsigned long long before, double us)
 {
-  const float x = *(const float *)a, y = *(const float *)b;
-  return (x > y) - (x < y);
+  if (!(us > 0) || d->by_table) return;
+  if (before < SHUNT_GAIN_FIRST) {
+    add(&d->first_us, us);
+    return;
+  }
+  const double around = atomic_load(&d->around_us);
+  atomic_store(&d->before_us, around);
+  atomic_store(&d->around_us, shunt_gain_around(around, us));
 }
 
-static double median(const _Atomic float *us, unsigned long long count)
+/* Per call, of a decision that has samples. */
+static struct shunt_gain_times times_of(const struct shunt_decision *d, const struct samples *s)
 {
-  float sorted[SAMPLES] = {0};
-  const unsigned n = count < SAMPLES ? (unsigned)count : SAMPLES;
-  if (n == 0) return 0;
-  for (unsigned i = 0; i < n; i++) sorted[i] = atomic_load(&us[i]);
-  qsort(sorted, n, sizeof *sorted, by_size);
-  return 0.5 * ((double)sorted[(n - 1) / 2] + (double)sorted[n / 2]);
+  struct shunt_gain_sample sample[SAMPLES];
+  const unsigned long long all = atomic_load(&s->count);
+  const int count = all < SAMPLES ? (int)all : SAMPLES;
+  const struct shunt_gain_calls calls = {.calls = (double)atomic_load(&d->calls),
+                                         .us = d->by_table ? 0 : atomic_load(&d->us),
+                                         .first_us = atomic_load(&d->first_us)};
+  for (int i = 0; i < count; i++)
+    sample[i] = (struct shunt_gain_sample){(double)atomic_load(&s->original_us[i]),
+                                           (double)atomic_load(&s->ours_us[i]),
+                                           (double)atomic_load(&s->around_us[i])};
+  return shunt_gain_times(&calls, sample, count);
+}
+
+double shunt_log_original(const struct shunt_decision *d)
+{
+  const struct samples *s = atomic_load(&d->samples);
+  return s && atomic_load(&s->count) > 0 ? times_of(d, s).original_us : 0;
 }
 
 /* The decision's place in `in`, found or made; NULL: there is none free near where it belongs. */
@@ -245,8 +268,9 @@ shunt_log_decision_of(const char *call, const char *route, struct shunt_outcome 
     atomic_fetch_add(&lost, 1);
     return NULL;
   }
-  atomic_fetch_add_explicit(&d->calls, 1, memory_order_relaxed);
+  const unsigned long long before = atomic_fetch_add_explicit(&d->calls, 1, memory_order_relaxed);
   add(&d->us, known(about.us));
+  add_time(d, before, about.us);
   add(&d->saved_us, about.saved_us);
   find_caller(d, about.caller);
   if (shunt_options()->report[0]) {
@@ -310,18 +334,18 @@ static void print_decision(FILE *f, struct shunt_decision *d)
   const double us = atomic_load(&d->us), calls = (double)atomic_load(&d->calls);
   const struct samples *s = atomic_load(&d->samples);
   const unsigned long long samples = s ? atomic_load(&s->count) : 0;
-  const double original = samples ? median(s->original_us, samples) : 0;
-  const double ours = samples ? median(s->ours_us, samples) : 0;
+  const struct shunt_gain_times times = samples ? times_of(d, s) : (struct shunt_gain_times){0, 0};
   fprintf(f, "%s\t%s\t%s\t%.0f\t", d->call, d->route, shunt_reason_text(d->why.reason), calls);
   if (samples > 0)
-    fprintf(f, "%.1f", calls * (original - ours));
+    fprintf(f, "%.1f", calls * (times.original_us - times.ours_us));
   else if (d->saved_known)
     fprintf(f, "%.1f", atomic_load(&d->saved_us));
   else
     fputc('-', f);
   fprintf(f, "\t%s", d->problem);
   if (samples > 0)
-    fprintf(f, "\tsamples=%llu\toriginal=%.2f\tours=%.2f", samples, original, ours);
+    fprintf(f, "\tsamples=%llu\toriginal=%.2f\tours=%.2f", samples, times.original_us,
+            times.ours_us);
   else if (d->saved_known && d->off > 0)
     fprintf(f, "\toff=%.2f", d->off);
   if (us > 0) fprintf(f, "\tus=%.1f%s", us, d->by_table ? "\tclock=table" : "");

@@ -72,8 +72,10 @@ shunt_log_decision_of(const char *call, const char *route, struct shunt_outcome 
 /* What the last call of a decision took, told when it is done.  `d` may be NULL. */
 void shunt_log_took(struct shunt_decision *d, double us);
 
-/* One of the decision's calls was timed both ways.  Medians count, of the last 32 samples. */
+/* One of the decision's calls was timed both ways.  The last 32 samples count (log_gain.h). */
 void shunt_log_sampled(struct shunt_decision *d, double original_us, double ours_us);
+/* What the original takes by these; 0: there are none. */
+double shunt_log_original(const struct shunt_decision *d);
 
 /* The table of costs that ways are chosen by; the first to say so counts.  For the report. */
 void shunt_log_costs(const char *text);

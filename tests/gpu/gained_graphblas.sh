@@ -2,8 +2,8 @@
 # gained_graphblas.sh BUILD [TOLERANCE]: is what `shunt run --measure` says was gained the
 # difference between runs without and with Shunt, for programs of GraphBLAS?  (gained.py; 0.1)
 #
-#   STEPS   of each program (2000): in 1 % of a shorter run the longest product is timed once, and
-#           that is off by what else happened in the caches
+#   STEPS   of each program (2000): in 1 % of a shorter run the longest product is timed once
+#   TURNS   of runs without Shunt, under it, and measuring (2)
 #
 # With one thread, by the time that it has computed for (cpu_clock.c), as other programs make clocks
 # useless.  A graph convolution of 2,708 nodes, from SHUNT_DATA or made here, and ALS.

@@ -7,7 +7,7 @@ check_PROGRAMS = \
   %D%/graphblas/test_arenas %D%/graphblas/test_masked_seconds \
   %D%/native/test_native %D%/native/test_native_integers %D%/native/test_native_integers_rows \
   %D%/native/test_native_refused %D%/options/test_options \
-  %D%/plan/test_log_python %D%/plan/test_timeline \
+  %D%/plan/test_log_gain %D%/plan/test_log_python %D%/plan/test_timeline \
   %D%/semiring/test_semiring_bundles %D%/semiring/test_semiring_frontier \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
   %D%/semiring/test_semiring_masked_reads \
@@ -65,6 +65,7 @@ NATIVE_TEST_LIBS = libshunt-native.la $(TESTED) libshunt-host.la $(ZLIB_LIBS) -l
 %C%_native_test_native_refused_LDADD = $(NATIVE_TEST_LIBS)
 
 %C%_options_test_options_LDADD = $(TESTED) -lpthread
+%C%_plan_test_log_gain_LDADD = $(TESTED) libshunt-problem.la -lm
 %C%_plan_test_log_python_LDFLAGS = -rdynamic
 %C%_plan_test_log_python_LDADD = $(TESTED)
 %C%_graphblas_test_arenas_LDADD = $(TESTED)
@@ -137,9 +138,10 @@ check_PROGRAMS += \
 
 %C%_plan_test_gpu_budget_LDADD = $(TESTED) -lpthread
 
-LOG_SOURCES = backend/log/log_caller.c backend/log/log_measure.c backend/log/log_process.c \
-  backend/log/log_python.c backend/log/log_report.c backend/log/log_timeline.c \
-  backend/log/log_upkeep.c backend/plan/fault.c backend/plan/frozen.c backend/plan/log.c
+LOG_SOURCES = backend/log/log_caller.c backend/log/log_gain.c backend/log/log_measure.c \
+  backend/log/log_process.c backend/log/log_python.c backend/log/log_report.c \
+  backend/log/log_timeline.c backend/log/log_upkeep.c backend/plan/fault.c backend/plan/frozen.c \
+  backend/plan/log.c
 %C%_plan_test_log_LDADD = $(TESTED) libshunt-problem.la -lm -lpthread
 %C%_plan_test_log_report_LDADD = $(TESTED) libshunt-problem.la -lm -lpthread
 %C%_plan_test_threads_SOURCES = %D%/plan/test_threads.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \

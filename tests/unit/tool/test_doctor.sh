@@ -143,6 +143,12 @@ program /usr/bin/solver --hidden cusparseGetVersion --hidden cusparseSpMM
 doctor 1 "cuSPARSE linked statically" solver
 says problem "solver contains cuSPARSE (linked statically)"
 advice "link the program to libcusparse.so"
+program /usr/bin/solver --hidden cusparseGetVersion --hidden cusparseSpMM --undefined dlsym
+doctor 0 "functions of its names that find cuSPARSE's by name, as JAX has them" solver
+says ok "solver binds cuSPARSE by name (dlopen, dlsym): reached by libshunt-dlsym.so"
+truncate -s 9M root/usr/bin/solver
+doctor 1 "... and a file that is large enough to hold cuSPARSE" solver
+says problem "solver contains cuSPARSE (linked statically)"
 program /usr/bin/graphs --hidden GrB_mxm
 doctor 1 "GraphBLAS linked statically" graphs
 advice "link the program to libgraphblas.so, or also with libshunt-graphblas.a"
