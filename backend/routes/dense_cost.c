@@ -165,12 +165,12 @@ static bool shape_fits(const struct shunt_dense_shape *s, const struct shunt_spm
   return s->columns > 64 || p->c.cols <= 64;
 }
 
-/* Whatever cuBLAS would take: the best of the shapes that fit. */
+/* Whatever cuBLAS would take: the best of the shapes that fit; of equal ones, the first here. */
 struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm *p,
                                                         const struct shunt_machine *m)
 {
   static const struct shunt_dense_shape shapes[] = {
-      {64, 64, 2}, {64, 64, 1}, {128, 64, 1}, {128, 128, 1}, {128, 256, 1}};
+      {128, 64, 1}, {128, 256, 1}, {128, 128, 1}, {64, 64, 2}, {64, 64, 1}};
   struct shunt_dense_shape best = {0};
   double least = INFINITY;
   if (!shunt_dense_spmm_proved_takes(p, &m->device) || !can_be_brought(&p->b) || p->a.cols <= 128)

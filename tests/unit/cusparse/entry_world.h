@@ -49,6 +49,10 @@ cudaError_t cudaGetLastError(void)
 {
   return cudaSuccess;
 }
+bool shunt_workspace_limit_allows(struct shunt_workspace_limit *r, size_t bytes)
+{
+  return (void)r, (void)bytes, true;
+}
 struct shunt_capture shunt_capture_of(cudaStream_t stream)
 {
   return (void)stream, (struct shunt_capture){planner.captures, false};
