@@ -33,6 +33,7 @@ import sys
 FOLDERS = ("kernels", "conv", "backend", "tests/gpu")
 NAMES, NAME = 32, 200  # of the checks that failed in one program: so many are kept, and so much of each
 NO_SOURCES = (".o", ".lo", ".d", ".1")  # what is built, and the man page
+CUT_OFF = "cut off before its end"
 RESULT = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
 
 
@@ -156,13 +157,19 @@ def add_up(report):
 
 
 def write(root, logs, out):
-    programs, originals = {}, {}
+    programs, originals, left_out = {}, {}, {}
     for path in sorted(glob.glob(os.path.join(logs, "*.log"))):
         name = os.path.basename(path)[:-4]
-        (originals if name.startswith("original-") else programs)[name] = read_log(path)
+        if not os.path.exists(path[:-4] + ".status"):
+            left_out[name] = CUT_OFF
+        else:
+            (originals if name.startswith("original-") else programs)[name] = read_log(path)
     report = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
               "digest": digest(root), **machine(), "programs": programs, "originals": originals,
               "sources": sources(root)}
+    if left_out:
+        report["left_out"] = left_out
+        print(f"{CUT_OFF}: {' '.join(left_out)}")
     add_up(report)
     with open(out, "w", encoding="utf-8") as f:
         json.dump(report, f, indent=1)
@@ -172,7 +179,7 @@ def write(root, logs, out):
     return 1 if report["failed"] else 0
 
 
-RUNNERS = ("tests/gpu/report.py", "tests/gpu/check_gpu.sh", "tests/gpu/stage.sh")
+RUNNERS = re.compile(r"tests/gpu/(report\.py|check_gpu\.sh|stage\.sh|phases/\w+\.sh)")
 
 
 # Which programs see a source, where not all do: (pattern of the source, of the programs).
@@ -197,7 +204,7 @@ def about_this_source(part, later, now):
     which ran all of this part's programs again that see it."""
     names = set(part["sources"]) | set(now)
     changed = [n for n in names if part["sources"].get(n) != now.get(n) and
-               n not in RUNNERS and not n.endswith(NO_SOURCES)]
+               not RUNNERS.fullmatch(n) and not n.endswith(NO_SOURCES)]
     ran = {program.removeprefix("sanitize-") for program in part["programs"]}
     again = {program.removeprefix("sanitize-") for p in later for program in p["programs"]}
 
@@ -214,8 +221,10 @@ def leave_out(whole, reasons):
     for name in reasons:
         if whole["programs"].pop(name, None) is None:
             sys.exit(f"report.py: no program is called {name}")
-    if reasons:
-        whole["left_out"] = reasons
+    whole["left_out"] = {name: why for name, why in {**whole["left_out"], **reasons}.items()
+                         if name not in {**whole["programs"], **whole["originals"]}}
+    if not whole["left_out"]:
+        del whole["left_out"]
 
 
 def join(root, words):
@@ -232,7 +241,9 @@ def join(root, words):
             return 1
         programs = {**whole.get("programs", {}), **part["programs"]}
         originals = {**whole.get("originals", {}), **part["originals"]}
-        whole = {**whole, **part, "programs": programs, "originals": originals}
+        left_out = {**whole.get("left_out", {}), **part.get("left_out", {})}
+        whole = {**whole, **part, "programs": programs, "originals": originals,
+                 "left_out": left_out}
     whole.update(digest=digest(root), sources=now)
     leave_out(whole, reasons)
     with open(report_path(root), "w", encoding="utf-8") as f:

@@ -126,10 +126,12 @@ check "stale: JOBS at a time" 'together 4'
 check "each program has its line" '[ "$(grep -c "^[a-z0-9-]* .* passed" said)" = 39 ]'
 check "the reports of seventeen are looked at" '[ "$(grep -c "^stale.*-expect" said)" = 17 ]'
 check_gpu "" blackbox
-check "what measures runs alone" 'alone quiet tune tuned faults'
+check "what measures runs alone" 'alone quiet tune tuned'
 check "the original ends before what is compared with it begins" \
   'grep parity times | sort -n | awk "NR == 1 { end = \$2 } \$1 < end && NR > 1 { exit 1 }
     END { exit NR != 3 }"'
+check_gpu "" faults
+check "faults runs alone" 'alone faults && counted passed=3 failed=0'
 STREAMS=1000 PROBLEMS=1000 PRODUCTS=1000 check_gpu "" torture
 check "torture: one at a time, without Shunt and with it" \
   'together 1 && [ "$(grep -c "^original-" said)" = 5 ] && counted failed=0'
@@ -206,5 +208,24 @@ devices 1
 on_two
 check "on one device it is skipped" \
   '[ "$(grep -c torchrun times)" = 0 ] && counted skipped=1 failed=0'
+# One test never ends: the run is cut off when the others have.
+cat >build/tests/gpu/csr/test_one <<'ENDLESS'
+#!/bin/sh
+echo $$ >endless.pid
+exec sleep 1000
+ENDLESS
+cut_off() {
+  bash "$sources/tests/gpu/check_gpu.sh" build left unit >said 2>&1 &
+  for i in $(seq 600); do
+    grep -q "^test_two .* passed" said && [ -s endless.pid ] && break
+    sleep 0.1
+  done
+  kill $! && ! wait $!
+}
+rm -f endless.pid said
+check "a run that is cut off fails" cut_off
+check "it reports what had ended, and names the others" \
+  'counted passed=3 failed=0 && grep "cut off before its end: test_one" said'
+check "and leaves nothing running" '! kill -0 "$(cat endless.pid)"'
 check "an unknown phase is an error" '! check_gpu "" nothing; grep "unknown phase .nothing." said'
 finish

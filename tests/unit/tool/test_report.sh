@@ -63,6 +63,17 @@ check "what is left out is named, with the reason" \
    grep -q "left out: bad: it was cut off" "$root/said"'
 check "what did not run can not be left out" \
   '! python3 "$report" --join "$root" "none=why" "$root/part.json"'
+echo "3 passed, 0 failed" >"$root/logs/late.log" # no status: it has not ended
+join_twice() {
+  python3 "$report" --join "$root" "bad=it died" "$root/part.json" "$root/cut.json" >"$root/said"
+}
+check "a program without a status was cut off" \
+  '! python3 "$report" --write "$root" "$root/logs" "$root/cut.json" &&
+   grep -q "cut off before its end: late" "$root/out"'
+check "and is named so, until a part has it" '
+  join_twice && grep -q "left out: late: cut off" "$root/said" &&
+  echo "0 0.1" >"$root/logs/late.status" && write part;
+  join_twice && ! grep -q "left out: late" "$root/said"'
 check "without a report" 'rm "$root/tests/gpu/report.json"; says "report.json"'
 
 # ---- values, without Shunt and with it ---------------------------------------------------------
