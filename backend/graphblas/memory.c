@@ -52,10 +52,28 @@ static void ask_for_large_pages(void *p, size_t bytes)
   if (p && last > first) madvise((void *)first, last - first, MADV_HUGEPAGE);
 }
 
+/* The C library gives free memory back to the system, and each page that is taken anew costs a
+   fault, unless blocks as large were freed before (mallopt(3): M_MMAP_THRESHOLD is dynamic, up to
+   32 MiB).  GraphBLAS frees workspace of several times a result's size with its products.  Ours
+   have none, and without such a block a program would take its memory anew with each of its next
+   steps.  So one is freed; it is never touched.  */
+static void keep_freed_memory(struct allocator a, size_t result)
+{
+  enum { MORE = 16, LEAST = 1 << 20, MOST = (32 << 20) - (64 << 10) };
+  static size_t freed; /* a thread may lose another's */
+  const size_t bytes = result < MOST / MORE ? MORE * result : MOST;
+  const size_t before = __atomic_load_n(&freed, __ATOMIC_RELAXED);
+  if (bytes < LEAST || bytes < before + before / 2 || a.allocate != malloc) return;
+  __atomic_store_n(&freed, bytes, __ATOMIC_RELAXED);
+  a.release(a.allocate(bytes));
+}
+
 void *grb_allocate(const struct grb_library *l, size_t bytes)
 {
   if (grb_has_arenas(l) || bytes > PTRDIFF_MAX) return NULL;
-  void *p = SHUNT_TRY_OR(NULL, allocator(l).allocate(bytes ? bytes : 1));
+  const struct allocator a = allocator(l);
+  keep_freed_memory(a, bytes);
+  void *p = SHUNT_TRY_OR(NULL, a.allocate(bytes ? bytes : 1));
   ask_for_large_pages(p, bytes);
   return p;
 }

@@ -4,7 +4,8 @@ check_PROGRAMS = \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
   %D%/csr/test_csr_host_sddmm %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr \
   %D%/dcsr/test_dcsr_hardware_model %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin \
-  %D%/graphblas/test_arenas %D%/graphblas/test_masked_seconds \
+  %D%/graphblas/test_arenas %D%/graphblas/test_kept_memory \
+  %D%/graphblas/test_masked_seconds \
   %D%/native/test_native %D%/native/test_native_integers %D%/native/test_native_integers_rows \
   %D%/native/test_native_refused %D%/options/test_options \
   %D%/plan/test_log_gain %D%/plan/test_log_python %D%/plan/test_timeline \
@@ -69,6 +70,7 @@ NATIVE_TEST_LIBS = libshunt-native.la $(TESTED) libshunt-host.la $(ZLIB_LIBS) -l
 %C%_plan_test_log_python_LDFLAGS = -rdynamic
 %C%_plan_test_log_python_LDADD = $(TESTED)
 %C%_graphblas_test_arenas_LDADD = $(TESTED)
+%C%_graphblas_test_kept_memory_LDADD = $(TESTED)
 %C%_graphblas_test_masked_seconds_LDADD = $(TESTED)
 %C%_plan_test_timeline_LDADD = $(TESTED)
 %C%_tool_test_bench_blocks_LDADD = $(TESTED) libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm

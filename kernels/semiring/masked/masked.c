@@ -89,7 +89,7 @@ static bool make_operands(struct shunt_masked_dot_work *x)
 static bool make_results(struct shunt_masked_dot_work *x)
 {
   const size_t entries = (size_t)x->p->m.nnz;
-  if (x->a.iso && x->b.iso) {
+  if (shunt_masked_counts(x->p)) {
     compute_term(&x->p->semiring, x->a.values, x->b.values, &x->term);
     x->counts = shunt_masked_piece(&x->memory, entries * sizeof *x->counts);
     return x->counts;
@@ -143,8 +143,9 @@ static size_t bytes_of(const struct shunt_masked_dot *p, int threads)
   const size_t rows = shunt_rows_bytes(&p->a, size, uses(p, 0), threads) +
                       shunt_rows_bytes(&b, size, uses(p, 1), threads);
   const size_t of_way =
-      p->saxpy ? shunt_saxpy_bytes(p)
-               : shunt_symmetry_bytes(p, threads) + shunt_masked_left_bytes(p, threads);
+      p->saxpy ? shunt_saxpy_bytes(p, threads)
+               : shunt_symmetry_bytes(p, threads) + shunt_masked_left_bytes(p, threads) +
+                     shunt_masked_marks_bytes(p, threads);
   return rounding + shunt_piece_bytes(p->m.nnz, sizeof(uint32_t) + result) + rows + of_way;
 }
 

@@ -1,5 +1,4 @@
 /* masked_dot.c: T<M> = A B': which row each pair is computed from, and the parts of the work. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/semiring/masked/masked_left.h"
@@ -40,24 +39,6 @@ static void part(const struct shunt_masked_dot_work *x, const struct shunt_maske
   }
 }
 
-static bool marks_make(const struct shunt_masked_dot_work *x, int64_t most_pairs,
-                       struct shunt_masked_marks *t)
-{
-  const size_t k = (size_t)x->a.cols + 1;
-  t->is_marked = calloc(k, 1);
-  t->value_of = x->counts ? NULL : malloc(k * sizeof(uint64_t));
-  t->met = malloc(k * sizeof *t->met);
-  t->pairs = malloc(((size_t)most_pairs + 1) * sizeof *t->pairs);
-  return t->is_marked && (x->counts || t->value_of) && t->met && t->pairs;
-}
-
-static void marks_free(struct shunt_masked_marks *t)
-{
-  free(t->is_marked);
-  free(t->value_of);
-  free(t->met);
-  free(t->pairs);
-}
 
 /* Of what is left, pairs begin .. end. */
 static void part_left(const struct shunt_masked_dot_work *x, const struct shunt_masked_side *s,
@@ -88,24 +69,66 @@ struct run {
   const struct shunt_masked_left *left; /* NULL: all pairs */
   struct shunt_masked_side side;
   int64_t all, each;
-  struct shunt_masked_marks *marks; /* [workers] */
-  bool failed;
+  char *memory; /* of all workers */
 };
 
-/* What a thread has it makes when its first part comes. */
-static bool has_marks(struct run *r, struct shunt_masked_marks *t)
+/* Of so many pairs in all, those of a part, at most. */
+static int64_t pairs_of_part(int64_t pairs, int threads)
 {
-  if (__atomic_load_n(&r->failed, __ATOMIC_RELAXED)) return false;
-  if (t->pairs || marks_make(r->x, r->each, t)) return true;
-  __atomic_store_n(&r->failed, true, __ATOMIC_RELAXED);
-  return false;
+  return pairs / ((int64_t)threads * SHUNT_PARTS_PER_THREAD) + 1;
+}
+
+/* A worker's memory: marks, and behind them what they point to.  The sizes of that. */
+struct marks_sizes {
+  size_t marked, values, met, pairs;
+};
+
+static struct marks_sizes sizes_of(const struct shunt_masked_dot *p, int threads)
+{
+  const int64_t k = p->a.cols + 1, pairs = pairs_of_part(p->m.nnz, threads);
+  const bool counts = shunt_masked_counts(p);
+  return (struct marks_sizes){
+      shunt_piece_bytes(k, sizeof(uint8_t)), counts ? 0 : shunt_piece_bytes(k, sizeof(uint64_t)),
+      counts ? 0 : shunt_piece_bytes(k, sizeof(uint32_t)),
+      shunt_piece_bytes(pairs, sizeof(struct shunt_masked_pair))};
+}
+
+static size_t bytes_of_worker(const struct shunt_masked_dot *p, int threads)
+{
+  const struct marks_sizes s = sizes_of(p, threads);
+  const size_t marks = shunt_piece_bytes(1, sizeof(struct shunt_masked_marks));
+  return marks + s.marked + s.values + s.met + s.pairs;
+}
+
+size_t shunt_masked_marks_bytes(const struct shunt_masked_dot *p, int threads)
+{
+  return (size_t)shunt_team_workers(threads) * bytes_of_worker(p, threads);
+}
+
+static struct shunt_masked_marks *marks_at(const struct run *r, int worker)
+{
+  const size_t each = bytes_of_worker(r->x->p, r->x->threads);
+  return (void *)(r->memory + (size_t)worker * each);
+}
+
+/* What a thread has it makes when its first part comes: its own memory is near. */
+static const struct shunt_masked_marks *marks_of(const struct run *r, int worker)
+{
+  struct shunt_masked_marks *t = marks_at(r, worker);
+  if (t->is_marked) return t;
+  const struct marks_sizes s = sizes_of(r->x->p, r->x->threads);
+  char *next = (char *)t + shunt_piece_bytes(1, sizeof *t);
+  t->pairs = (void *)next;
+  t->is_marked = memset(next + s.pairs, 0, s.marked);
+  t->value_of = s.values ? next + s.pairs + s.marked : NULL;
+  t->met = s.met ? (void *)(next + s.pairs + s.marked + s.values) : NULL;
+  return t;
 }
 
 static void run_part(void *run, int64_t begin, int64_t end, int worker)
 {
-  struct run *r = run;
-  struct shunt_masked_marks *t = &r->marks[worker];
-  if (!has_marks(r, t)) return;
+  const struct run *r = run;
+  const struct shunt_masked_marks *t = marks_of(r, worker);
   for (; begin < end; begin += r->each) {
     const int64_t next = begin + r->each < end ? begin + r->each : end;
     if (r->left)
@@ -116,28 +139,30 @@ static void run_part(void *run, int64_t begin, int64_t end, int worker)
 }
 
 /* All pairs, or with `left` those. */
-static bool run(const struct shunt_masked_dot_work *x, const struct shunt_masked_left *left)
+static void run(const struct shunt_masked_dot_work *x, const struct shunt_masked_left *left,
+                char *memory)
 {
   const struct shunt_semiring by = x->p->semiring;
   struct shunt_semiring turned = by;
   const int64_t all = left ? left->offsets[x->b.rows] : x->p->m.nnz;
-  const int64_t parts = (int64_t)x->threads * SHUNT_PARTS_PER_THREAD, each = all / parts + 1;
+  const int64_t each = pairs_of_part(all, x->threads);
   turned.multiplier = exchanged(by.multiplier);
   const struct shunt_masked_side rows = {&x->a, &x->b, by}, columns = {&x->b, &x->a, turned};
-  struct run r = {x, left, left ? columns : rows, all, each, NULL, false};
+  struct run r = {x, left, left ? columns : rows, all, each, memory};
   const int workers = shunt_team_workers(x->threads);
-  r.marks = calloc((size_t)workers, sizeof *r.marks);
-  if (!r.marks) return false;
+  for (int t = 0; t < workers; t++) *marks_at(&r, t) = (struct shunt_masked_marks){NULL};
   shunt_team_loop(x->threads, all, each, run_part, &r);
-  for (int t = 0; t < workers; t++) marks_free(&r.marks[t]);
-  free(r.marks);
-  return !r.failed;
 }
 
 bool shunt_masked_by_marks(struct shunt_masked_dot_work *x)
 {
   struct shunt_masked_left left = {NULL, NULL};
+  char *memory = shunt_masked_piece(&x->memory, shunt_masked_marks_bytes(x->p, x->threads));
+  if (!memory) return false;
   x->two_sided = shunt_masked_worth_leaving(x);
-  if (!run(x, NULL)) return false;
-  return !x->two_sided || (shunt_masked_left_make(x, &left) && run(x, &left));
+  run(x, NULL, memory);
+  if (!x->two_sided) return true;
+  if (!shunt_masked_left_make(x, &left)) return false;
+  run(x, &left, memory);
+  return true;
 }

@@ -23,7 +23,7 @@ struct shunt_masked_side {
 struct shunt_masked_marks {
   uint8_t *is_marked; /* [k] */
   void *value_of;     /* [k] of what is marked; NULL: those values are not read */
-  uint32_t *met;      /* [longest scanned] */
+  uint32_t *met;      /* [longest scanned] the same */
   struct shunt_masked_pair *pairs;
 };
 

@@ -45,7 +45,7 @@ static void narrow_some(void *narrowing, int64_t begin, int64_t end, int worker)
 
 void shunt_narrow_indices(const struct shunt_sparse *s, int threads, uint32_t *to)
 {
-  enum { EACH = 1 << 14 };
+  enum { EACH = 1 << 12 };
   struct narrowing n = {s->indices, to};
   shunt_team_loop(threads, s->nnz, EACH, narrow_some, &n);
 }

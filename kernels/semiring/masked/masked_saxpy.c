@@ -5,7 +5,6 @@
    k by one thread.  */
 #include "kernels/semiring/masked/masked_saxpy.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/semiring/masked/masked_pairs.h"
@@ -151,8 +150,7 @@ struct run {
   const struct shunt_masked_dot_work *x;
   int64_t *before; /* [m.vectors + 1] the work of M's rows before each */
   int64_t each;
-  struct sums *sums; /* [workers] */
-  bool failed;
+  char *memory; /* of all workers */
 };
 
 /* Of M's rows `begin` to `last`, to before[] behind each. */
@@ -211,26 +209,45 @@ static void part(const struct shunt_masked_dot_work *x, const struct sums *t, in
   }
 }
 
-static bool sums_make(const struct shunt_masked_dot_work *x, struct sums *t)
+/* A worker's memory: sums, and behind them what they point to.  The sizes of that. */
+struct sums_sizes {
+  size_t values, seen, met;
+};
+
+static struct sums_sizes sizes_of(const struct shunt_masked_dot *p)
 {
-  const size_t columns = (size_t)x->p->m.cols + 1;
-  t->values = calloc(columns, x->counts ? sizeof(uint32_t) : sizeof(uint64_t));
-  t->seen = x->counts ? NULL : calloc(columns, 1);
-  t->met = malloc(columns * sizeof *t->met);
-  t->by = shunt_saxpy_sums_of(&x->p->semiring);
-  return t->values && (x->counts || t->seen) && t->met;
+  const int64_t columns = p->m.cols + 1;
+  const bool counts = shunt_masked_counts(p);
+  return (struct sums_sizes){
+      shunt_piece_bytes(columns, counts ? sizeof(uint32_t) : sizeof(uint64_t)),
+      counts ? 0 : shunt_piece_bytes(columns, sizeof(uint8_t)),
+      shunt_piece_bytes(columns, sizeof(uint32_t))};
 }
 
-static void sums_free(struct sums *t)
+static size_t bytes_of_worker(const struct shunt_masked_dot *p)
 {
-  free(t->values);
-  free(t->seen);
-  free(t->met);
+  const struct sums_sizes s = sizes_of(p);
+  return shunt_piece_bytes(1, sizeof(struct sums)) + s.values + s.seen + s.met;
 }
 
-size_t shunt_saxpy_bytes(const struct shunt_masked_dot *p)
+static size_t bytes_of_workers(const struct shunt_masked_dot *p, int threads)
 {
-  return shunt_piece_bytes(p->m.vectors + 1, sizeof(int64_t));
+  return (size_t)shunt_team_workers(threads) * bytes_of_worker(p);
+}
+
+size_t shunt_saxpy_bytes(const struct shunt_masked_dot *p, int threads)
+{
+  return shunt_piece_bytes(p->m.vectors + 1, sizeof(int64_t)) + bytes_of_workers(p, threads);
+}
+
+static void sums_make(const struct shunt_masked_dot *p, struct sums *t)
+{
+  const struct sums_sizes s = sizes_of(p);
+  char *next = (char *)t + shunt_piece_bytes(1, sizeof *t);
+  t->values = memset(next, 0, s.values);
+  t->seen = s.seen ? memset(next + s.values, 0, s.seen) : NULL;
+  t->met = (void *)(next + s.values + s.seen);
+  t->by = shunt_saxpy_sums_of(&p->semiring);
 }
 
 struct shunt_sparse shunt_saxpy_operand(const struct shunt_masked_dot *p)
@@ -241,51 +258,44 @@ struct shunt_sparse shunt_saxpy_operand(const struct shunt_masked_dot *p)
   return b;
 }
 
-/* What a thread has it makes when its first part comes. */
-static bool has_sums(struct run *r, struct sums *t)
+static struct sums *sums_at(const struct run *r, int worker)
 {
-  if (__atomic_load_n(&r->failed, __ATOMIC_RELAXED)) return false;
-  if (t->met || sums_make(r->x, t)) return true;
-  __atomic_store_n(&r->failed, true, __ATOMIC_RELAXED);
-  return false;
+  return (void *)(r->memory + (size_t)worker * bytes_of_worker(r->x->p));
 }
 
+/* What a thread has it makes when its first part comes: its own memory is near. */
 static void run_part(void *run, int64_t begin, int64_t end, int worker)
 {
-  struct run *r = run;
-  struct sums *t = &r->sums[worker];
-  if (!has_sums(r, t)) return;
+  const struct run *r = run;
+  struct sums *t = sums_at(r, worker);
+  if (!t->values) sums_make(r->x->p, t);
   part(r->x, t, entry_after(r->x, r->before, begin, r->each),
        entry_after(r->x, r->before, end, r->each));
 }
 
 /* One thread need not know what each row is worth. */
-static bool alone(const struct shunt_masked_dot_work *x)
+static bool alone(const struct shunt_masked_dot_work *x, struct sums *t)
 {
-  struct sums t;
-  const bool good = sums_make(x, &t);
-  if (good) part(x, &t, 0, x->p->m.nnz);
-  sums_free(&t);
-  return good;
+  sums_make(x->p, t);
+  part(x, t, 0, x->p->m.nnz);
+  return true;
 }
 
 bool shunt_masked_by_saxpy(struct shunt_masked_dot_work *x)
 {
   const int64_t vectors = x->p->m.vectors;
   int64_t *before = shunt_masked_piece(&x->memory, ((size_t)vectors + 1) * sizeof *before);
-  if (!before) return false;
-  if (x->threads == 1) return alone(x);
-  struct run r = {.x = x, .before = before};
+  char *memory = shunt_masked_piece(&x->memory, bytes_of_workers(x->p, x->threads));
+  if (!before || !memory) return false;
+  if (x->threads == 1) return alone(x, (void *)memory);
+  struct run r = {.x = x, .before = before, .memory = memory};
   count_work(&r);
   x->threads = shunt_semiring_threads(x->threads, before[vectors]);
   const int64_t parts = (int64_t)x->threads * SHUNT_PARTS_PER_THREAD;
   const int64_t each = before[vectors] / parts + 1;
   r.each = each;
   const int workers = shunt_team_workers(x->threads);
-  r.sums = calloc((size_t)workers, sizeof *r.sums);
-  if (!r.sums) return false;
+  for (int t = 0; t < workers; t++) sums_at(&r, t)->values = NULL;
   shunt_team_loop(x->threads, before[vectors], each, run_part, &r);
-  for (int t = 0; t < workers; t++) sums_free(&r.sums[t]);
-  free(r.sums);
-  return !r.failed;
+  return true;
 }

@@ -34,6 +34,6 @@ struct shunt_sparse shunt_saxpy_operand(const struct shunt_masked_dot *p);
 /* Fill counts, or exists and values; x->b has rows of B'.  False: no memory. */
 bool shunt_masked_by_saxpy(struct shunt_masked_dot_work *x);
 /* Of memory that it takes, beside the rows. */
-size_t shunt_saxpy_bytes(const struct shunt_masked_dot *p);
+size_t shunt_saxpy_bytes(const struct shunt_masked_dot *p, int threads);
 
 #endif

@@ -1,7 +1,7 @@
 /* masked_starts.c: where each thread puts what it has counted (masked_work.h). */
 #include "kernels/semiring/masked/masked_work.h"
 
-enum { BLOCK = 4096 }; /* keys that one thread adds up at a time */
+enum { BLOCK = 512 }; /* keys that one thread adds up at a time */
 
 /* Over keys first .. end: the sum, or, with `from`, the counts replaced by starts from there. */
 static int64_t over_block(uint32_t *counts, int threads, int64_t keys, int64_t first, int64_t end,

@@ -164,7 +164,7 @@ static bool pair_up(struct shunt_masked_dot_work *x, uint32_t *places)
   const struct shunt_sparse *m = &x->p->m;
   const int64_t n = m->rows;
   const int threads = sorters(x->p, x->threads);
-  enum { ROWS = 4096 };
+  enum { ROWS = 512 };
   uint32_t *behind = places + threads * n;
   if (threads == 1) {
     bool good;

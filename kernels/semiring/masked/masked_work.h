@@ -27,6 +27,12 @@ struct shunt_masked_dot_work {
   int threads;
 };
 
+/* Is every term the same number? */
+static inline bool shunt_masked_counts(const struct shunt_masked_dot *p)
+{
+  return p->a.iso && p->b.iso;
+}
+
 static inline int64_t shunt_row_length(const struct shunt_rows *r, int64_t i)
 {
   return r->offsets[i + 1] - r->offsets[i];
@@ -43,6 +49,8 @@ size_t shunt_symmetry_bytes(const struct shunt_masked_dot *p, int threads);
 
 /* Fill counts, or exists and values.  False: no memory. */
 bool shunt_masked_by_marks(struct shunt_masked_dot_work *x);
+/* Of memory that it takes, at most. */
+size_t shunt_masked_marks_bytes(const struct shunt_masked_dot *p, int threads);
 
 /* Parts of M's entries for each thread, to be taken in turn. */
 enum { SHUNT_PARTS_PER_THREAD = 128 };

@@ -81,7 +81,7 @@ static void test_product(const char *what, const struct shunt_masked_dot *p)
   long n = 0;
   do good = good && attempt(p, ++n, &entries, &reached);
   while (good && reached);
-  check(good && n > 4 && entries > 0, "%s: %ld allocations refused in turn", what, n - 1);
+  check(good && n > 2 && entries > 0, "%s: %ld allocations refused in turn", what, n - 1);
 }
 
 /* They live until the test ends. */
