@@ -3,12 +3,12 @@
    saved = calls x (original - ours), of which, where a clock of the host has timed every call,
 
      ours      what they all took, the first ones included, whatever these cost once
-     original  its quotient with what Shunt's calls took around it, the median of all samples,
-               times what Shunt's calls take in the mean, without the first FIRST
+     original  its quotient with what Shunt's calls took around it, the mean of the samples in the
+               middle, times what Shunt's calls take in the mean, without the first FIRST
 
    so that it does not matter when in the run samples were taken: another program that slows the
    machine down slows both down.  Samples from before there was anything to compare with count as
-   they are, if there are no others.  Where only samples have times, both are medians.  Pure.  */
+   they are, if there are no others.  Where only samples have times, both are such means.  Pure.  */
 #ifndef SHUNT_LOG_GAIN_H
 #define SHUNT_LOG_GAIN_H
 
@@ -25,6 +25,7 @@ struct shunt_gain_sample {
 
 struct shunt_gain_times {
   double original_us, ours_us; /* of a call, in the mean */
+  double error_us;             /* by so much the original's may be off, in 19 of 20 runs */
 };
 
 /* count is 1 to SHUNT_GAIN_SAMPLES. */

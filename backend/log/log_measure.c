@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "backend/log/log_gain.h"
 #include "backend/options/options.h"
 #include "backend/plan/log.h"
 
@@ -103,6 +104,7 @@ bool shunt_measure_due(uint64_t key, double us)
   if (call < 2 || call < atomic_load(&kinds[k].next)) return false;
   const int samples = atomic_load(&kinds[k].samples);
   const double clock = now(), then = atomic_load(&spent) + us;
+  if (call <= SHUNT_GAIN_FIRST && !is_time_for(then + 3 * us)) return false;
   if (must_wait(key, samples, clock)) return false;
   if (is_time_for(then)) return true;
   /* Nobody waits for longer than the process has run. */
@@ -122,7 +124,8 @@ int shunt_measure_begin(uint64_t key, double us)
   atomic_compare_exchange_strong(&waiting.key, &waits, 0);
   const int samples = atomic_fetch_add(&kinds[k].samples, 1) + 1;
   /* Of calls that differ in turns, both kinds. */
-  atomic_store(&kinds[k].next, 2 * atomic_load(&kinds[k].calls) + (uint64_t)(samples & 1));
+  const uint64_t calls = atomic_load(&kinds[k].calls);
+  atomic_store(&kinds[k].next, calls + (calls + 1) / 2 + (uint64_t)(samples & 1));
   return samples;
 }
 

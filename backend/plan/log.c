@@ -334,7 +334,8 @@ static void print_decision(FILE *f, struct shunt_decision *d)
   const double us = atomic_load(&d->us), calls = (double)atomic_load(&d->calls);
   const struct samples *s = atomic_load(&d->samples);
   const unsigned long long samples = s ? atomic_load(&s->count) : 0;
-  const struct shunt_gain_times times = samples ? times_of(d, s) : (struct shunt_gain_times){0, 0};
+  const struct shunt_gain_times times =
+      samples ? times_of(d, s) : (struct shunt_gain_times){0, 0, 0};
   fprintf(f, "%s\t%s\t%s\t%.0f\t", d->call, d->route, shunt_reason_text(d->why.reason), calls);
   if (samples > 0)
     fprintf(f, "%.1f", calls * (times.original_us - times.ours_us));
@@ -344,8 +345,8 @@ static void print_decision(FILE *f, struct shunt_decision *d)
     fputc('-', f);
   fprintf(f, "\t%s", d->problem);
   if (samples > 0)
-    fprintf(f, "\tsamples=%llu\toriginal=%.2f\tours=%.2f", samples, times.original_us,
-            times.ours_us);
+    fprintf(f, "\tsamples=%llu\toriginal=%.2f\tours=%.2f\terror=%.1f", samples, times.original_us,
+            times.ours_us, calls * times.error_us);
   else if (d->saved_known && d->off > 0)
     fprintf(f, "\toff=%.2f", d->off);
   if (us > 0) fprintf(f, "\tus=%.1f%s", us, d->by_table ? "\tclock=table" : "");

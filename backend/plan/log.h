@@ -24,8 +24,9 @@
 
    saved_us is what the calls saved, by the cost model, "-" where there is no such model; off=X
    tells that its estimates of the original are usually off by that factor, either way.  Where N
-   calls were timed both ways (log_measure.h), samples=N stands there, with the median times of the
-   original and of the call, original=US and ours=US, and saved_us is calls times their difference.
+   calls were timed both ways (log_measure.h), samples=N stands there, with the times of the
+   original and of the call, original=US and ours=US (log_gain.h), and saved_us is calls times their
+   difference, to error=US in 19 of 20 runs.
    us is what the calls took, left out where it is not known, and followed by <tab> clock=table
    where the cost model expects it; from=PLACE is where the program made the first such call.
    Lines of log_timeline.h follow.

@@ -102,8 +102,9 @@ static void print_sum(const struct run_report *r, FILE *to)
   fprintf(to, ": %s taken, %s left to the original", tool_grouped(r->taken, taken),
           tool_grouped(r->calls - r->taken, left));
   if (r->saved > 0)
-    fprintf(to, "; about %s saved (%s)", tool_duration(r->saved, saved),
-            run_report_known_of_all(r));
+    fprintf(to, "; about %s saved (%s", tool_duration(r->saved, saved), run_report_known_of_all(r));
+  if (r->saved > 0 && r->error > 0) fprintf(to, ", to +- %s", tool_duration(r->error, saved));
+  if (r->saved > 0) fputc(')', to);
   if (r->saved > 0 && r->processes > 1)
     fprintf(to, ", the sum over processes; one saved %s at most",
             tool_duration(run_report_most_saved(r), saved));

@@ -2,11 +2,11 @@
 # gained_graphblas.sh BUILD [TOLERANCE]: is what `shunt run --measure` says was gained the
 # difference between runs without and with Shunt, for programs of GraphBLAS?  (gained.py; 0.1)
 #
-#   STEPS   of each program (2000): in 1 % of a shorter run the longest product is timed once
-#   TURNS   of runs without Shunt, under it, and measuring (2)
+#   STEPS   of ALS (4000), of the convolution a third: a shorter run has few samples
+#   TURNS   of runs without Shunt, under it, and measuring (5)
 #
-# With one thread, by the time that it has computed for (cpu_clock.c), as other programs make clocks
-# useless.  A graph convolution of 2,708 nodes, from SHUNT_DATA or made here, and ALS.
+# With one thread, side by side, by the time that each has computed for (cpu_clock.c), as other
+# programs make clocks useless.  A graph convolution of 2,708 nodes, from SHUNT_DATA or made here, and ALS.
 set -u
 [ $# -ge 1 ] && [ -x "$1/shunt" ] || {
   echo "usage: gained_graphblas.sh BUILD [TOLERANCE]" >&2
@@ -48,8 +48,9 @@ gained() {
   done <"$work/said"
   grep -q ' passed, ' "$work/said" || not_ok "$name ends" "$work/said"
 }
-tolerance=${2:-0.1} steps=${STEPS:-2000}
-gained "graph convolution" "$build/tests/clients/graphblas_gcn" "$graph" 64 "$steps"
+tolerance=${2:-0.1} steps=${STEPS:-4000} TURNS=${TURNS:-5} TOGETHER=${TOGETHER:-1}
+export TURNS TOGETHER
+gained "graph convolution" "$build/tests/clients/graphblas_gcn" "$graph" 64 $((steps / 3))
 gained "alternating least squares" "$build/tests/clients/graphblas_als" \
   "$here/../clients/demo.smtx.gz" 32 "$steps"
 finish

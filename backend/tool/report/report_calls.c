@@ -46,6 +46,8 @@ static void put_saved(FILE *to, const struct report_line *l)
   fprintf(to, "<td class=\"n\" data-name=\"Saved\">%s",
           page_gain(l->saved, l->saved_unknown, l->calls, text));
   if (strcmp(known, "unknown") != 0) fprintf(to, ", %s", known);
+  if (l->error > 0)
+    fprintf(to, "<br><span class=\"soft\">± %s</span>", tool_duration(l->error, text));
   if (strcmp(known, "estimated") == 0 && l->off > 0)
     fprintf(to, "<br><span class=\"soft\">original known to a factor of %.2f</span>", l->off);
   fputs("</td>", to);

@@ -68,6 +68,11 @@ static void put_measured(FILE *to, const struct run_report *r)
       "<p>What is called measured comes from %s of %s calls, for which the original ran, too, on "
       "the same data, into memory of Shunt's own.</p>\n",
       tool_grouped(sampled, samples), tool_grouped(of, calls));
+  if (r->error > 0)
+    fprintf(to,
+            "<p>By how far these samples lie apart, %s of what was saved is measured to ± %s, in "
+            "19 of 20 runs; a longer run has more of them.</p>\n",
+            tool_duration(r->measured, samples), tool_duration(r->error, calls));
 }
 
 void page_how_known(FILE *to, const struct run_report *r)

@@ -46,6 +46,7 @@ static void put_line(FILE *to, const struct report_line *l)
   put_string(to, "gain", run_report_known(l), false);
   put_number(to, "off", l->off, l->off > 0);
   put_integer(to, "samples", l->samples);
+  put_number(to, "error_us", l->error, l->error > 0);
   put_number(to, "us", l->us, l->timed);
   put_string(to, "clock", !l->timed ? "none" : l->by_table ? "table" : "host", false);
   put_string(to, "problem", l->problem, false);
@@ -174,6 +175,7 @@ bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to)
   put_number(to, "saved_us_of_one", run_report_most_saved(r), r->saved_unknown < r->taken);
   put_string(to, "gain", run_report_known_of_all(r), false);
   put_number(to, "measured_us", r->measured, true);
+  put_number(to, "error_us", r->error, r->error > 0);
   put_integer(to, "saved_unknown", r->saved_unknown);
   put_integer(to, "not_counted", r->lost);
   put_integer(to, "not_understood", r->strange);

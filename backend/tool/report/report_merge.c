@@ -95,6 +95,7 @@ static void add_to_line(struct report_line *to, const struct report_line *l)
   to->saved += l->saved;
   to->us += l->us;
   to->samples += l->samples;
+  to->error = hypot(to->error, l->error);
   to->saved_unknown += l->saved_unknown;
   if (l->off > to->off) to->off = l->off;
   if (!to->from[0]) memcpy(to->from, l->from, sizeof to->from);
@@ -131,7 +132,9 @@ static void add_to_all(struct run_report *r, const struct report_line *l)
   r->taken += l->calls;
   r->saved += l->saved;
   r->saved_unknown += l->saved_unknown;
-  if (l->samples > 0) r->measured += l->saved;
+  if (l->samples == 0) return;
+  r->measured += l->saved;
+  r->error = hypot(r->error, l->error);
 }
 
 /* r->apart has the lines of all blocks as they stand. */

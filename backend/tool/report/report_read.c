@@ -58,6 +58,7 @@ static bool parse_named(const char *field, struct report_line *l)
   if (strcmp(field, "clock=table") == 0) l->by_table = true;
   if (strncmp(field, "off=", 4) == 0) return parse_number(field + 4, &l->off) && l->off >= 1;
   if (strncmp(field, "samples=", 8) == 0) return parse_count(field + 8, &l->samples);
+  if (strncmp(field, "error=", 6) == 0) return parse_number(field + 6, &l->error) && l->error >= 0;
   return true;
 }
 

@@ -29,6 +29,7 @@
      clock=table   ... by the cost table, on the device (otherwise: by the clock, of the host)
      off=X         saved_us is an estimate; those of the original are usually off by this factor
      samples=N     saved_us is measured: so many calls were timed both ways
+     error=N       ... to so many microseconds, in 19 of 20 runs
 
    and, for stretches of time (since 1970) in which calls were made, of the timeline of each route:
 
@@ -50,6 +51,7 @@ struct report_line {
   double saved, us;      /* 0 where not known; microseconds of all calls */
   double off;            /* estimates of the original are usually off by it; 0: not known */
   int64_t samples;       /* calls timed both ways; 0: `saved` is an estimate */
+  double error;          /* by which `saved` may be off, where it is measured; 0: not told */
   int64_t saved_unknown; /* of the calls: nothing is known of what they saved */
   bool timed, by_table;  /* us is known; it is an estimate by the cost table */
   char from[192];        /* where the program made the first of them; "": not known */
@@ -112,6 +114,7 @@ struct run_report {
   int64_t lost;       /* calls that were not counted by problem */
   int64_t calls, taken;
   double saved, measured; /* `measured`: what of it was not estimated */
+  double error;           /* by which `measured` may be off; 0: not told */
   int64_t saved_unknown;  /* taken calls of which it is not known what they saved */
 };
 

@@ -108,7 +108,7 @@ check "... and the clock of each time" \
 cat >lines <<EOF
 # shunt report 2 pid=PID prog=cat
 cusparseSpMM${tab}vector${tab}fits${tab}1000${tab}90000${tab}$spmm${tab}us=6000\
-${tab}clock=table${tab}samples=9${tab}original=100${tab}ours=10
+${tab}clock=table${tab}samples=9${tab}original=100${tab}ours=10${tab}error=4000
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}-500${tab}a${tab}off=1.2
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}-${tab}b
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}1${tab}c${tab}samples=0
@@ -131,6 +131,9 @@ check "a run of which a part was measured" 'run cat && valid &&
   a[\"saved_us\"] == 89500"'
 check "... how each is known" 'json "sorted((d[\"gain\"], d[\"samples\"])
   for d in a[\"decisions\"]) == [(\"estimated\", 0), (\"measured\", 9), (\"unknown\", 0)]"'
+check "... and how far it may be off" 'json "a[\"error_us\"] == 4000 and
+  4000 in [d[\"error_us\"] for d in a[\"decisions\"]]" && on_page "measured to ± 4.00 ms" &&
+  on_page "± 4.00 ms</span>"'
 check "... what was lost, too" \
   'json "-500 in [d[\"saved_us\"] for d in a[\"decisions\"]]" && on_page "-500.0 us"'
 check "... what is strange" 'json "a[\"not_understood\"] == 4"'
@@ -146,7 +149,7 @@ check "a picture of each matrix" '[ "$(grep -c "<figure>" page.html)" -eq 1 ] &&
   on_page "25.0 % are empty" && json "len(a[\"matrices\"]) == 1"'
 check "... on the page" 'on_page "Saved, partly measured" && on_page "90.00 ms, measured" &&
   on_page "comes from 9 of 1,000 calls"'
-check "... and on the terminal" 'run cat 2>&1 | grep -q "89.50 ms saved (partly measured)"'
+check "... and on the terminal" 'run cat 2>&1 | grep -q "89.50 ms saved (partly measured, to +- 4.00 ms)"'
 
 # ---- ranks ---------------------------------------------------------------------------------------
 # block RANK US PID STARTED SECONDS BLOCK: one of a rank's; every pid and host is the same.
