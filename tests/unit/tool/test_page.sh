@@ -149,7 +149,8 @@ check "a picture of each matrix" '[ "$(grep -c "<figure>" page.html)" -eq 1 ] &&
   on_page "25.0 % are empty" && json "len(a[\"matrices\"]) == 1"'
 check "... on the page" 'on_page "Saved, partly measured" && on_page "90.00 ms, measured" &&
   on_page "comes from 9 of 1,000 calls"'
-check "... and on the terminal" 'run cat 2>&1 | grep -q "89.50 ms saved (partly measured, to +- 4.00 ms)"'
+check "... and on the terminal" 'run cat 2>&1 |
+  grep -q "89.50 ms saved (partly measured, to +- 4.00 ms)"'
 
 # ---- ranks ---------------------------------------------------------------------------------------
 # block RANK US PID STARTED SECONDS BLOCK: one of a rank's; every pid and host is the same.
