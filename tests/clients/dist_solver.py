@@ -50,6 +50,9 @@ class Alone:
     def tell(self, what):
         return what
 
+    def end(self):
+        pass
+
 
 class ByMpi:
     def __init__(self, mpi):
@@ -77,6 +80,9 @@ class ByMpi:
     def tell(self, what):
         """What rank 0 has."""
         return self.comm.bcast(what, 0)
+
+    def end(self):
+        pass
 
 
 class ByTorch:
@@ -107,6 +113,10 @@ class ByTorch:
         box = [what]
         self.dist.broadcast_object_list(box, 0)
         return box[0]
+
+    def end(self):
+        self.dist.barrier()
+        self.dist.destroy_process_group()
 
 
 class ByHost:
@@ -348,6 +358,7 @@ def main():
     tolerance = options.tolerance or TOLERANCE[options.solver]
     result, us = solved(b, local_matrix(b, grid), options, tolerance)
     error, answer = residual(b, result)
+    comm.end()
     if comm.rank == 0:
         iterations = result["iterations"]
         print(f"value iterations={iterations}\nvalue us_an_iteration={us:.1f}\n"
