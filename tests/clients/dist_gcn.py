@@ -29,7 +29,7 @@ import torch.distributed as dist
 
 from client_checks import finish
 from client_checks import report as check
-from dist_exchange import exchange, others
+from parted.exchange import exchange, others
 
 PIECES = 64
 TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
@@ -138,7 +138,7 @@ class Graph:
         self.parts = [[csr(row, column, shape, options)], [csr(column, row, shape[::-1], options)]]
 
     def cut(self, row, column, options):
-        """All columns; or in pieces those of this rank's rows of H, and of each piece that comes."""
+        """All columns; or those of this rank's rows of H, and those of each piece that comes."""
         ranks, rows = self.ranks, self.per_row
         row = row - ranks.i * rows
         if not options.pieces:

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""dist_solver.py: block solvers on a grid whose planes are parted among the ranks, by mpi4py and CuPy.
+"""dist_solver.py: block solvers on a grid whose planes are parted among ranks, by mpi4py and CuPy.
 
   mpirun -n N python3 dist_solver.py [OPTION]...      or python3 dist_solver.py, one rank
   torchrun --nproc-per-node N dist_solver.py ...      without mpi4py: by torch.distributed (gloo)
 
-  --matrix laplace|elastic   7 points, or elements of three unknowns a node (dist_grids.py)
+  --matrix laplace|elastic   7 points, or elements of three unknowns a node (parted/grids.py)
   --solver block-cg|lobpcg   of block_solvers.py
   --side N        a grid of N x N x N points (96)
   --columns K     right-hand sides that are solved for at once, or vectors of a block (32)
   --tolerance T, --seed K
-  --halo WAY      how planes are exchanged: nccl, on the device, as sums then are; mpi, by an MPI that
-                  takes device memory; host, through copies (default: nccl where each rank has a device)
+  --halo WAY      how planes are exchanged: nccl, on the device, as sums then are; mpi, by an MPI
+                  that takes device memory; host, through copies (default: nccl where each rank
+                  has a device)
   --numpy         on the host, which tests the mathematics
   --parts         also prints what an iteration's parts take of the device, host waits included
   -o FILE         iterations and the norm of X;  --compare A B TOLERANCE: of two runs
@@ -31,7 +32,7 @@ import solver_arrays  # noqa: E402
 from block_solvers import block_cg, lobpcg  # noqa: E402
 from client_checks import finish  # noqa: E402
 from client_checks import report as check  # noqa: E402
-from dist_grids import Elastic, Laplace, local_matrix  # noqa: E402
+from parted.grids import Elastic, Laplace, local_matrix  # noqa: E402
 from solver_matrices import hashed  # noqa: E402
 
 TOLERANCE = {"block-cg": 1e-9, "lobpcg": 1e-6}

@@ -1,4 +1,4 @@
-"""dist_exchange.py: rows of a dense matrix that other ranks have, which come in pieces while this
+"""exchange.py: rows of a dense matrix that other ranks have, which come in pieces while this
 rank multiplies its own.
 
 What a rank gives lies in `give`, which a program fills; start() sends it on its way; arrived(q) is

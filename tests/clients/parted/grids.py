@@ -1,4 +1,4 @@
-"""dist_grids.py: matrices of a grid of side^3 nodes, of which a rank has some planes.
+"""grids.py: matrices of a grid of side^3 nodes, of which a rank has some planes.
 
 Nodes are numbered plane by plane, and a node's unknowns stand together.  A rank's matrix is square:
 it has rows and columns for its own planes and for one on either side, whose rows are empty; so
