@@ -659,7 +659,7 @@ dist2() {
   dist2_gcn f32 1.25 1e-4
   dist2_gcn bf16 1.4 0.02
   dist2_solver elastic 1.3 --matrix elastic --side 64 --columns 16
-  dist2_solver laplace 1.0 --matrix laplace --side 96 --columns 32
+  dist2_solver laplace 1.3 --matrix laplace --side 96 --columns 32
   grep -H '^value' "$logs"/original-dist2-*.log "$logs"/dist2-*.log |
     sed 's,.*/,,; s/\.log:value / /' >"$out/dist2.txt"
   sed 's/^/  /' "$out/dist2.txt"
