@@ -12,7 +12,7 @@ The small dense matrices (3k x 3k) are NumPy's, on the host.  `b` is where array
 """
 import numpy
 
-from solver_matrices import SHIFT, random_block
+from solver_matrices import SHIFT
 
 
 def inverse_factor(g):
@@ -82,7 +82,7 @@ def lobpcg(b, a, k, tolerance, limit, degree=1):
     s, ax, new_s, new_ax = (xp.zeros((3 * k, n)) for _ in range(4))  # [W X P], A [W X P]
     r = xp.empty((k, n))
     precondition = Chebyshev(b, a, k, degree) if degree > 1 else None
-    s[w] = random_block(b, k, n, 1)
+    s[w] = b.random(k, n, 1)
     b.product(a, s[w], ax[w])
     values, c = rayleigh_ritz(b.dots(s[w], s[w]), b.dots(s[w], ax[w]), numpy.arange(k), k)
     b.combine(c, s[w], s[x])
@@ -117,7 +117,7 @@ def block_cg(b, a, k, tolerance, limit):
       T = A S,  Y = (S' T)^-1,  X += S Y Z,  V = W - T Y = W+ N,  Z = N Z,  S = W+ + S N'
     """
     xp, n = b.xp, a.shape[0]
-    rhs = random_block(b, k, n, 2)
+    rhs = b.random(k, n, 2)
     t, v = slice(0, k), slice(k, 2 * k)
     tv, new_tv = xp.empty((2 * k, n)), xp.empty((2 * k, n))
     x, s, new_s = xp.zeros((k, n)), xp.empty((k, n)), xp.empty((k, n))
@@ -131,10 +131,11 @@ def block_cg(b, a, k, tolerance, limit):
         b.product(a, s, tv[t])
         y = numpy.linalg.inv(b.dots(s, tv[t]))
         y = (y + y.T) / 2
-        b.combine((y @ z).T, s, x, beta=1.0)
         b.combine(numpy.concatenate((-y, m), axis=1), tv, new_tv[v])
         tv, new_tv = new_tv, tv
-        g = b.dots(tv[v], tv[v])
+        coming = b.dots_later(tv[v], tv[v])
+        b.combine((y @ z).T, s, x, beta=1.0)  # meanwhile the host has its small matrices
+        g = coming()
         if (numpy.sqrt(abs(numpy.diag(z.T @ g @ z))) <= tolerance * size).all():
             break  # of V Z, the residual; V may have lost its rank by now
         m = inverse_factor(g)

@@ -4,11 +4,12 @@
   torchrun --nproc-per-node N dist_gcn.py [OPTION]...      or python3 dist_gcn.py, one rank
 
   --parts 1d      each rank has rows of A and of H; H is gathered for each product, and its gradient
-                  summed and scattered
+                  summed; by nccl a rank has rows of A', too, for which gradients are gathered
   --parts 1.5d    rows times --copies (2) column parts: rank (i, j) multiplies A[i, part j] by
                   H[part j], and the sums of a row are added up
-  --pieces K      1d by nccl: in K column parts of A, each multiplied when its rows of H are there,
-                  while the next ones arrive on NCCL's own stream
+  --pieces K      1d by nccl: a rank multiplies its own rows of H while the others' arrive in K
+                  pieces, each of which is multiplied when it is there
+  --by sends|copies   pieces come by NCCL, or by the copy engines from the other ranks' memory
   --type f32|bf16, --nodes N, --degree D, --features F, --steps S, --seed K
   --backend nccl|gloo   gloo: through the host, so that ranks may share a GPU
   --graphs        by nccl: after three steps a step is captured, with its collectives, and replayed
@@ -28,6 +29,7 @@ import torch.distributed as dist
 
 from client_checks import finish
 from client_checks import report as check
+from parted.exchange import exchange, others
 
 PIECES = 64
 TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
@@ -45,15 +47,16 @@ def arguments():
     p.add_argument("--steps", type=int, default=20)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--backend", default="nccl")
-    p.add_argument("--pieces", type=int, default=1)
+    p.add_argument("--pieces", type=int, default=0)
+    p.add_argument("--by", choices=["sends", "copies"], default="sends")
     p.add_argument("--graphs", action="store_true")
     p.add_argument("--exact", action="store_true")
     p.add_argument("-o", dest="out")
     p.add_argument("--compare", nargs=3)
     options = p.parse_args()
-    if (options.pieces > 1 or options.graphs) and options.backend != "nccl":
+    if (options.pieces or options.graphs) and options.backend != "nccl":
         sys.exit("dist_gcn.py: --pieces and --graphs need --backend nccl")
-    if options.pieces > 1 and options.parts != "1d":
+    if options.pieces and options.parts != "1d":
         sys.exit("dist_gcn.py: --pieces needs --parts 1d")
     return options
 
@@ -69,6 +72,7 @@ class Ranks:
         self.rows = self.size // self.copies
         self.i, self.j = divmod(self.rank, self.copies)
         self.host = options.backend == "gloo"
+        self.in_parts = self.size > 1 and self.copies == 1 and not self.host
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)) % torch.cuda.device_count())
         self.row_group = self.column_groups = None
         if self.size == 1:
@@ -89,16 +93,12 @@ class Ranks:
         dist.all_reduce(y, group=group)
         return y.to(x.device, x.dtype)
 
-    def gather(self, rows):
-        """The same rows of every rank, in the order of ranks, and what to wait for."""
-        whole = rows.new_empty(self.size * rows.shape[0], rows.shape[1])
-        return whole, dist.all_gather_into_tensor(whole, rows.contiguous(), async_op=True)
-
-    def scatter(self, parts):
-        """The inverse: sums over ranks, in float32 at least, of which this one has its rows."""
-        parts = parts.float() if parts.dtype == torch.bfloat16 else parts
-        mine = parts.new_empty(parts.shape[0] // self.size, parts.shape[1])
-        return mine, dist.reduce_scatter_tensor(mine, parts, async_op=True), parts
+    def add_up_all(self, those):
+        """The same of several, in one call."""
+        if self.size == 1:
+            return those
+        flat = self.add_up(torch.cat([x.reshape(-1) for x in those]))
+        return [x.view_as(y) for x, y in zip(flat.split([y.numel() for y in those]), those)]
 
     def fetch(self, x, k):
         """Row part k of what is parted by rows, from the rank of this column part."""
@@ -125,33 +125,43 @@ class Graph:
         else:
             self.fetched = parts
             self.first, self.last = parts[0] * self.per_row, (parts[-1] + 1) * self.per_row
-        row, column = edges(options, ranks.i * self.per_row, (ranks.i + 1) * self.per_row)
-        mine = (column >= self.first) & (column < self.last)
-        row, column = row[mine] - ranks.i * self.per_row, column[mine] - self.first
-        self.pieces = []
-        if ranks.size > 1 and ranks.copies == 1 and not ranks.host:
-            self.cut(row, column, options)
+        mine = (ranks.i * self.per_row, (ranks.i + 1) * self.per_row)
+        row, column = edges(options, *mine)
+        if ranks.in_parts:
+            self.parts = [self.cut(row, column, options)]
+            row, column = edges(options, *mine, by_column=True)
+            self.parts.append(self.cut(column, row, options))
             return
+        kept = (column >= self.first) & (column < self.last)
+        row, column = row[kept] - mine[0], column[kept] - self.first
         shape = (self.per_row, self.last - self.first)
-        self.pieces = [self.both(row, column, shape, options)]
-
-    @staticmethod
-    def both(row, column, shape, options):
-        value, dtype = 1 / options.degree, TYPES[options.type]
-        return csr(row, column, shape, value, dtype), csr(column, row, shape[::-1], value, dtype)
+        self.parts = [[csr(row, column, shape, options)], [csr(column, row, shape[::-1], options)]]
 
     def cut(self, row, column, options):
-        """Piece q has the columns of the q-th part of each rank's rows, in the order in which these
-        are gathered."""
-        wide = self.per_row // options.pieces
-        owner, local = column // self.per_row, column % self.per_row
+        """All columns; or those of this rank's rows of H, and those of each piece that comes."""
+        ranks, rows = self.ranks, self.per_row
+        row = row - ranks.i * rows
+        if not options.pieces:
+            return [csr(row, column, (rows, options.nodes), options)]
+        owner, local, wide = column // rows, column % rows, rows // options.pieces
+        own = owner == ranks.rank
+        parts = [csr(row[own], local[own], (rows, rows), options)]
+        place = torch.zeros(ranks.size, dtype=torch.int64, device="cuda")
+        place[others(ranks.rank, ranks.size)] = torch.arange(ranks.size - 1, device="cuda")
         for q in range(options.pieces):
-            of = local // wide == q
-            self.pieces.append(self.both(row[of], owner[of] * wide + local[of] % wide,
-                                         (self.per_row, self.ranks.size * wide), options))
+            of = ~own & (local // wide == q)
+            parts.append(csr(row[of], place[owner[of]] * wide + local[of] % wide,
+                             (rows, (ranks.size - 1) * wide), options))
+        return parts
+
+    def ways(self, options, width, dtype):
+        """Where a layer's rows are exchanged, forward and backward."""
+        like = {"dtype": dtype, "device": torch.empty(0, device="cuda").device}
+        return [exchange(options.by, self.ranks.rank, self.ranks.size, self.per_row, width,
+                         options.pieces, like) for _ in range(2)]
 
     def to_float64(self):
-        self.pieces = [(a.double(), at.double()) for a, at in self.pieces]
+        self.parts = [[a.double() for a in parts] for parts in self.parts]
 
     def mine(self, fetched):
         """Of the row parts that were fetched, in order, what A's part multiplies."""
@@ -166,27 +176,31 @@ class Graph:
         return whole
 
 
-def edges(options, begin, end):
+def edges(options, begin, end, by_column=False):
+    """Those whose rows, or columns, are in [begin, end)."""
     piece = options.nodes // PIECES
+    first, last = (0, PIECES - 1) if by_column else (begin // piece, (end - 1) // piece)
     rows, columns = [], []
-    for k in range(begin // piece, (end - 1) // piece + 1):
+    for k in range(first, last + 1):
         g = torch.Generator(device="cuda").manual_seed(options.seed * 1000 + k)
         rows.append(torch.arange(k * piece, (k + 1) * piece,
                                  device="cuda").repeat_interleave(options.degree))
         columns.append(torch.randint(options.nodes, (piece * options.degree,), generator=g,
                                      device="cuda"))
     rows, columns = torch.cat(rows), torch.cat(columns)
-    keep = (rows >= begin) & (rows < end)
+    at = columns if by_column else rows
+    keep = (at >= begin) & (at < end)
     return rows[keep], columns[keep]
 
 
-def csr(row, column, shape, value, dtype):
+def csr(row, column, shape, options):
     """Repeated edges stay, in order."""
     order = torch.argsort(row * shape[1] + column)
     row, column = row[order], column[order]
     offsets = torch.zeros(shape[0] + 1, dtype=torch.int64, device="cuda")
     offsets[1:] = torch.bincount(row, minlength=shape[0]).cumsum(0)
-    values = torch.full((len(column),), value, dtype=dtype, device="cuda")
+    values = torch.full((len(column),), 1 / options.degree, dtype=TYPES[options.type],
+                        device="cuda")
     return torch.sparse_csr_tensor(offsets.int(), column.int(), values, shape)
 
 
@@ -220,43 +234,63 @@ class Neighbours(torch.autograd.Function):
     def forward(ctx, h, graph):
         ctx.graph, ranks = graph, graph.ranks
         fetched = [ranks.fetch(h, k) for k in graph.fetched]
-        return ranks.add_up(Clock.product(graph.pieces[0][0], graph.mine(fetched)),
+        return ranks.add_up(Clock.product(graph.parts[0][0], graph.mine(fetched)),
                             ranks.row_group, ranks.copies)
 
     @staticmethod
     def backward(ctx, grad):
         graph, ranks = ctx.graph, ctx.graph.ranks
         # Ranks of a row have the same gradient; each has other columns of A, that is rows of H.
-        product = Clock.product(graph.pieces[0][1], grad.contiguous())
+        product = Clock.product(graph.parts[1][0], grad.contiguous())
         if ranks.size == 1:
             return product, None
         whole = ranks.add_up(graph.spread(product))
         return whole[ranks.i * graph.per_row:(ranks.i + 1) * graph.per_row], None
 
 
-class NeighboursInPieces(torch.autograd.Function):
-    """The same in 1D by NCCL: all gathers are on their way before the first product, and each sum
-    of a gradient while the next product runs."""
+def gathered(parts, way):
+    """A's parts times rows of all ranks, of which this one's lie in way.give."""
+    way.start()
+    out, coming = None, parts
+    if way.own_first:
+        out, coming = Clock.product(parts[0], way.give), parts[1:]
+    for q, a in enumerate(coming):
+        out = Clock.product(a, way.arrived(q), out)
+    return out
+
+
+class Layer(torch.autograd.Function):
+    """A (X W) of this rank's rows, in 1D by NCCL: both products gather rows."""
 
     @staticmethod
-    def forward(ctx, h, graph):
-        ctx.graph = graph
-        wide = graph.per_row // len(graph.pieces)
-        coming = [graph.ranks.gather(h[q * wide:(q + 1) * wide])
-                  for q in range(len(graph.pieces))]
-        out = None
-        for (a, _), (whole, work) in zip(graph.pieces, coming):
-            work.wait()  # of the stream, not of the host
-            out = Clock.product(a, whole, out)
-        return out
+    def forward(ctx, x, w, graph, ways):
+        ctx.save_for_backward(x, w)
+        ctx.back = graph.parts[1], ways[1]
+        torch.mm(x, w, out=ways[0].give)
+        return gathered(graph.parts[0], ways[0])
 
     @staticmethod
     def backward(ctx, grad):
-        graph, grad = ctx.graph, grad.contiguous()
-        going = [graph.ranks.scatter(Clock.product(at, grad)) for _, at in graph.pieces]
-        for _, work, _ in going:
-            work.wait()
-        return torch.cat([mine for mine, _, _ in going]).to(grad.dtype), None
+        (x, w), (parts, way) = ctx.saved_tensors, ctx.back
+        if grad.data_ptr() != way.give.data_ptr():
+            way.give.copy_(grad)
+        grad = gathered(parts, way)
+        return grad @ w.t() if ctx.needs_input_grad[0] else None, x.t() @ grad, None, None
+
+
+class Relu(torch.autograd.Function):
+    """max(x, 0), whose gradient is left where the layer before gives it from."""
+
+    @staticmethod
+    def forward(ctx, x, give):
+        y, ctx.give = torch.relu(x), give
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        y, = ctx.saved_tensors
+        return torch.ops.aten.threshold_backward.grad_input(grad, y, 0, grad_input=ctx.give), None
 
 
 def dense_rows(seed, options, width, ranks):
@@ -279,8 +313,8 @@ class Model:
         self.graph = Graph(options, ranks)
         self.x = dense_rows(3, options, options.features, ranks).to(dtype)
         self.want = dense_rows(5, options, options.classes, ranks).to(dtype)
-        in_pieces = ranks.size > 1 and ranks.copies == 1 and not ranks.host
-        self.neighbours = NeighboursInPieces if in_pieces else Neighbours
+        self.ways = ranks.in_parts and [self.graph.ways(options, width, dtype)
+                                        for width in (options.features, options.classes)]
         g = torch.Generator(device="cuda").manual_seed(11)
         shapes = [(options.features, n) for n in (options.features, options.classes)]
         weights = [torch.randn(*shape, generator=g, device="cuda").mul(0.1) for shape in shapes]
@@ -289,21 +323,28 @@ class Model:
             weights = [w.double() for w in weights]
         self.weights = [w.requires_grad_() for w in weights]
 
+    def forward(self):
+        first, second = (w.to(self.dtype) for w in self.weights)
+        if self.ways:
+            h = Relu.apply(Layer.apply(self.x, first, self.graph, self.ways[0]),
+                           self.ways[0][1].give)
+            return Layer.apply(h, second, self.graph, self.ways[1])
+        h = torch.relu(Neighbours.apply(self.x @ first, self.graph))
+        return Neighbours.apply(h @ second, self.graph)
+
     def step(self):
-        ranks, options, weights = self.ranks, self.options, self.weights
-        apply = self.neighbours.apply
-        h = torch.relu(apply(self.x @ weights[0].to(self.dtype), self.graph))
-        out = apply(h @ weights[1].to(self.dtype), self.graph)
+        ranks, options, out = self.ranks, self.options, self.forward()
         wide = torch.float64 if self.dtype == torch.float64 else torch.float32
         loss = (out.to(wide) - self.want.to(wide)).square().sum()
         loss = loss / (options.nodes * options.classes)
         loss.backward()
         with torch.no_grad():
-            for w in weights:
+            *grads, loss = ranks.add_up_all([w.grad for w in self.weights] + [loss.detach()])
+            for w, grad in zip(self.weights, grads):
                 # Copies of a row have the same rows of H, so each counts its part of the sum.
-                w -= 10 * ranks.add_up(w.grad) / ranks.copies
+                w -= 10 * grad / ranks.copies
                 w.grad = None
-        return ranks.add_up(loss.detach()) / ranks.copies
+        return loss / ranks.copies
 
 
 WARM = 3  # steps before one is captured
@@ -356,7 +397,7 @@ def main():
     if options.compare:
         return compare(*options.compare)
     ranks = Ranks(options)
-    options.nodes -= options.nodes % (PIECES * ranks.size * options.pieces)
+    options.nodes -= options.nodes % (PIECES * ranks.size * max(options.pieces, 1))
     losses, us, share = train(options, ranks, TYPES[options.type])
     if ranks.rank == 0:
         print(f"value us_a_step={us:.1f}", flush=True)

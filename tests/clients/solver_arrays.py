@@ -3,6 +3,8 @@ products are all cusparseSpMM, or on the host by NumPy, the twin that needs no G
 """
 import numpy
 
+from solver_matrices import random_block
+
 
 class Cupy:
     """Arrays on the GPU; every product of a block is one cusparseSpMM."""
@@ -44,7 +46,29 @@ class Cupy:
 
     def dots(self, x, y):
         """The matrix of all x_i y_j, on the host."""
-        return self.gemm("N", "T", x, y).get()
+        return self.dots_later(x, y)()
+
+    def dots_later(self, x, y):
+        """The same, of a function to call: what is started before that does not delay it."""
+        return self.later(self.gemm("N", "T", x, y))
+
+    def later(self, small):
+        """What this array of the device, column-major as gemm's, holds now."""
+        cuda = self.xp.cuda
+        memory = cuda.alloc_pinned_memory(small.nbytes)
+        here = numpy.frombuffer(memory, small.dtype, small.size).reshape(small.shape[::-1])
+        small.T.get(out=here, blocking=False)
+        came = cuda.Event(disable_timing=True)
+        came.record()
+
+        def wait():
+            came.synchronize()
+            return here.T.copy()
+
+        return wait
+
+    def random(self, k, n, seed):
+        return random_block(self.xp, k, n, seed)
 
     def host(self, x):
         return x.get()
@@ -96,8 +120,18 @@ class Numpy:
     def combine(self, coefficients, x, out, beta=0.0):
         out[...] = coefficients.astype(x.dtype) @ x + (beta * out if beta else 0)
 
-    def dots(self, x, y):
+    def gemm(self, _, __, x, y):
         return x @ y.T
+
+    def dots(self, x, y):
+        return self.dots_later(x, y)()
+
+    def dots_later(self, x, y):
+        dots = self.gemm("N", "T", x, y)
+        return lambda: dots
+
+    def random(self, k, n, seed):
+        return random_block(numpy, k, n, seed)
 
     def residual(self, ax, x, value, r):
         r[...] = ax - value * x

@@ -127,7 +127,6 @@ def link_matrix(b, n, keys):
     return b.csr(share[cols].astype(xp.float32), cols, row_offsets(xp, rows, n), n)
 
 
-def random_block(b, k, n, seed):
-    xp = b.xp
+def random_block(xp, k, n, seed):
     keys = xp.arange(k * n, dtype=xp.int64) + (seed << 40)
     return (hashed(xp, keys) - 0.5).reshape(k, n)

@@ -167,11 +167,11 @@ include %D%/way/local.mk
 endif
 
 unit_scripts = %D%/calibrate/test_calibrate.sh %D%/native/test_libshunt.sh \
-  %D%/tool/test_browser.sh \
-  %D%/tool/test_check_gpu.sh %D%/tool/test_doctor.sh %D%/tool/test_documents.sh \
-  %D%/tool/test_inspect.sh %D%/tool/test_module.sh %D%/tool/test_plots.sh \
-  %D%/tool/test_page.sh %D%/tool/test_report.sh %D%/tool/test_results.sh \
-  %D%/tool/test_solvers.sh %D%/tool/test_support.sh %D%/tool/test_tool.sh
+  %D%/tool/test_browser.sh %D%/tool/test_check_gpu.sh %D%/tool/test_dist_solver.sh \
+  %D%/tool/test_doctor.sh %D%/tool/test_documents.sh %D%/tool/test_inspect.sh \
+  %D%/tool/test_module.sh %D%/tool/test_plots.sh %D%/tool/test_page.sh %D%/tool/test_report.sh \
+  %D%/tool/test_results.sh %D%/tool/test_solvers.sh %D%/tool/test_support.sh \
+  %D%/tool/test_tool.sh
 
 # For tests/sanitized.sh: without kernels and the semirings' loops, and without twins that would
 # take minutes there.

@@ -49,30 +49,44 @@ faster() {
 
 # dist2_gcn TYPE GAIN TOLERANCE: one rank and two, without Shunt and with it; in pieces, as graphs.
 dist2_gcn() {
-  local type=$1 gain=$2 tolerance=$3 ranks how name
+  local type=$1 gain=$2 tolerance=$3 ranks how name=dist2-gcn-$1
   local words=(dist_gcn.py --backend nccl --type "$type" --nodes 1048576 --degree 17 --features 128)
+  local sends=(--pieces "${PIECES:-2}") copies=(--pieces "${PIECES:-2}" --by copies)
   for ranks in 1 2; do
-    name=dist2-gcn-$type-$ranks
-    distributed "original-$name" "$ranks" "${words[@]}"
-    distributed "$name" "$ranks" "${words[@]}"
-    expected "$name" 'rerouted cusparseSpMM >= 60'
-    faster "$name" us_a_step "original-$name" "$name" "$gain"
+    distributed "original-$name-$ranks" "$ranks" "${words[@]}"
+    distributed "$name-$ranks" "$ranks" "${words[@]}"
+    expected "$name-$ranks" 'rerouted cusparseSpMM >= 60'
+    faster "$name-$ranks" us_a_step "original-$name-$ranks" "$name-$ranks" "$gain"
+    distributed "$name-$ranks-graphs" "$ranks" "${words[@]}" --graphs
   done
-  name=dist2-gcn-$type
-  distributed "original-$name-pieces" 2 "${words[@]}" --pieces 4
-  distributed "$name-pieces" 2 "${words[@]}" --pieces 4
-  distributed "$name-graphs" 2 "${words[@]}" --graphs
-  distributed "$name-pieces-graphs" 2 "${words[@]}" --pieces 4 --graphs
+  distributed "original-$name-copies" 2 "${words[@]}" "${copies[@]}"
+  distributed "$name-sends" 2 "${words[@]}" "${sends[@]}"
+  distributed "$name-copies" 2 "${words[@]}" "${copies[@]}"
+  distributed "$name-sends-graphs" 2 "${words[@]}" "${sends[@]}" --graphs
+  distributed "$name-copies-graphs" 2 "${words[@]}" "${copies[@]}" --graphs
   # Efficiency of 0.85 from one rank to two.
-  faster "$name-pieces" us_a_step "$name-1" "$name-pieces" 1.7
-  for how in 1 2 pieces graphs pieces-graphs; do
+  faster "$name-copies" us_a_step "$name-1" "$name-copies" 1.7
+  faster "$name-copies-graphs" us_a_step "$name-1-graphs" "$name-copies-graphs" 1.7
+  for how in 1 2 1-graphs 2-graphs sends copies sends-graphs copies-graphs; do
     run "$name-$how-near" 20 python3 "$here/tests/clients/dist_gcn.py" --compare \
       "$work/$name-$how.out" "$work/original-$name-1.out" "$tolerance"
   done
 }
 
+# dist2_solver MATRIX GAIN WORD...
+dist2_solver() {
+  local name=dist2-$1 gain=$2
+  shift 2
+  distributed "original-$name-1" 1 dist_solver.py "$@"
+  distributed "original-$name" 2 dist_solver.py --halo nccl "$@"
+  distributed "$name" 2 dist_solver.py --halo nccl "$@"
+  expected "$name" 'rerouted cusparseSpMM >= 100'
+  faster "$name" us_an_iteration "original-$name" "$name" "$gain"
+  run "$name-near" 20 python3 "$here/tests/clients/dist_solver.py" --compare "$work/$name.out" \
+    "$work/original-$name-1.out" 1e-6
+}
+
 dist2() {
-  local name=dist2-solver
   export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=2
   if [ "${DIST2_DEVICES:-$(nvidia-smi -L 2>/dev/null | wc -l)}" -lt 2 ]; then
     run dist2-devices 20 sh -c 'echo "skip - there are not two devices
@@ -81,13 +95,8 @@ dist2() {
   fi
   dist2_gcn f32 1.25 1e-4
   dist2_gcn bf16 1.4 0.02
-  distributed "original-$name-1" 1 dist_solver.py
-  distributed "original-$name" 2 dist_solver.py --halo nccl
-  distributed "$name" 2 dist_solver.py --halo nccl
-  expected "$name" 'rerouted cusparseSpMM >= 100'
-  faster "$name" us_an_iteration "original-$name" "$name" 1.3
-  run "$name-near" 20 python3 "$here/tests/clients/dist_solver.py" --compare "$work/$name.out" \
-    "$work/original-$name-1.out" 1e-6
+  dist2_solver elastic 1.3 --matrix elastic --side 64 --columns 16
+  dist2_solver laplace 1.3 --matrix laplace --side 96 --columns 32
   grep -H '^value' "$logs"/original-dist2-*.log "$logs"/dist2-*.log |
     sed 's,.*/,,; s/\.log:value / /' >"$out/dist2.txt"
   sed 's/^/  /' "$out/dist2.txt"

@@ -175,7 +175,7 @@ ranks=$2
 us=1000
 for word; do
   [ "$before" = -o ] && out=$word
-  [ "$word" = --pieces ] && us=$((us * 8 / 10))
+  [ "$word" = copies ] && us=$((us * 8 / 10))
   before=$word
 done
 us=$((us / ranks))
@@ -194,11 +194,11 @@ devices 2
 chmod +x bin/* build/shunt
 on_two() { PATH=$work/bin:$PATH check_gpu "" dist2; }
 on_two
-check "dist2: one rank and two, by NCCL" '[ "$(grep -c torchrun times)" = 19 ]'
+check "dist2: one rank and two, by NCCL" '[ "$(grep -c torchrun times)" = 28 ]'
 check "all times are left" '
   [ "$(grep -c "^original-dist2-gcn.* us_a_step=" left/dist2.txt)" = 6 ] &&
-  grep -q "^dist2-solver us_an_iteration=250$" left/dist2.txt'
-check "and each bar" '[ "$(grep -c "^dist2.*-faster .*1 passed" said)" = 7 ]'
+  grep -q "^dist2-elastic us_an_iteration=250$" left/dist2.txt'
+check "and each bar" '[ "$(grep -c "^dist2.*-faster .*1 passed" said)" = 10 ]'
 GAIN=1
 export GAIN
 on_two

@@ -1,0 +1,97 @@
+"""exchange.py: rows of a dense matrix that other ranks have, which come in pieces while this
+rank multiplies its own.
+
+What a rank gives lies in `give`, which a program fills; start() sends it on its way; arrived(q) is
+piece q of the others' rows, for which the current stream waits, not the host.  A piece has a
+slice of each other rank's rows, in the order of `others`.  Pieces stay until the next start().
+"""
+import torch
+import torch.distributed as dist
+
+
+def others(rank, size):
+    return [(rank + k) % size for k in range(1, size)]
+
+
+class Whole:
+    """All ranks' rows in one piece, by an all-gather."""
+    own_first = False
+
+    def __init__(self, rank, size, rows, width, like):
+        self.give = torch.empty(rows, width, **like)
+        self.all = torch.empty(size * rows, width, **like)
+
+    def start(self):
+        self.work = dist.all_gather_into_tensor(self.all, self.give, async_op=True)
+
+    def arrived(self, _):
+        self.work.wait()
+        return self.all
+
+
+class Sends:
+    """By sends and receives, which take a part of the device's multiprocessors."""
+    own_first = True
+
+    def __init__(self, rank, size, rows, width, pieces, like):
+        self.others, self.wide = others(rank, size), rows // pieces
+        self.senders = list(reversed(self.others))  # rank - k gives to me what I give to rank + k
+        self.give = torch.empty(rows, width, **like)
+        self.take = torch.empty(pieces, (size - 1) * self.wide, width, **like)
+
+    def piece(self, q):
+        wide, work = self.wide, []
+        for to, of in zip(self.others, self.senders):
+            at = self.others.index(of) * wide
+            work.append(dist.P2POp(dist.isend, self.give[q * wide:(q + 1) * wide], to))
+            work.append(dist.P2POp(dist.irecv, self.take[q, at:at + wide], of))
+        return dist.batch_isend_irecv(work)
+
+    def start(self):
+        self.coming = [self.piece(q) for q in range(len(self.take))]
+
+    def arrived(self, q):
+        for work in self.coming[q]:
+            work.wait()
+        return self.take[q]
+
+
+class Copies:
+    """By the copy engines, out of the other ranks' memory: no multiprocessor is taken.
+
+    One barrier is enough where exchanges come in turns: a rank comes to the next one's only after
+    its copies of this one, as both are on one stream."""
+    own_first, stream = True, None
+
+    def __init__(self, rank, size, rows, width, pieces, like):
+        from torch.distributed import _symmetric_memory as symmetric
+        Copies.stream = Copies.stream or torch.cuda.Stream()
+        wide = rows // pieces
+        self.give = symmetric.empty(rows, width, **like)
+        self.link = symmetric.rendezvous(self.give, dist.group.WORLD)
+        self.take = torch.empty(pieces, (size - 1) * wide, width, **like)
+        self.copies = []
+        for q in range(pieces):
+            for k, of in enumerate(others(rank, size)):
+                there = self.link.get_remote_tensor(of, self.give.shape, self.give.dtype)
+                self.copies.append((q, self.take[q, k * wide:(k + 1) * wide],
+                                    there[q * wide:(q + 1) * wide]))
+        self.came = [torch.cuda.Event() for _ in range(pieces)]
+
+    def start(self):
+        self.stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.stream):
+            self.link.barrier()
+            for q, here, there in self.copies:
+                here.copy_(there, non_blocking=True)
+                self.came[q].record()
+
+    def arrived(self, q):
+        torch.cuda.current_stream().wait_event(self.came[q])
+        return self.take[q]
+
+
+def exchange(way, rank, size, rows, width, pieces, like):
+    if not pieces:
+        return Whole(rank, size, rows, width, like)
+    return {"sends": Sends, "copies": Copies}[way](rank, size, rows, width, pieces, like)
