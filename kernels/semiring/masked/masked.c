@@ -142,10 +142,10 @@ static size_t bytes_of(const struct shunt_masked_dot *p, int threads)
   const struct shunt_sparse b = second_operand(p);
   const size_t rows = shunt_rows_bytes(&p->a, size, uses(p, 0), threads) +
                       shunt_rows_bytes(&b, size, uses(p, 1), threads);
-  const size_t of_way =
-      p->saxpy ? shunt_saxpy_bytes(p, threads)
-               : shunt_symmetry_bytes(p, threads) + shunt_masked_left_bytes(p, threads) +
-                     shunt_masked_marks_bytes(p, threads);
+  const size_t of_way = p->saxpy ? shunt_saxpy_bytes(p, threads)
+                                 : shunt_symmetry_bytes(p, threads) +
+                                       shunt_masked_left_bytes(p, threads) +
+                                       shunt_masked_marks_bytes(p, threads);
   return rounding + shunt_piece_bytes(p->m.nnz, sizeof(uint32_t) + result) + rows + of_way;
 }
 

@@ -39,7 +39,6 @@ static void part(const struct shunt_masked_dot_work *x, const struct shunt_maske
   }
 }
 
-
 /* Of what is left, pairs begin .. end. */
 static void part_left(const struct shunt_masked_dot_work *x, const struct shunt_masked_side *s,
                       const struct shunt_masked_marks *t, const struct shunt_masked_left *left,
@@ -87,10 +86,10 @@ static struct marks_sizes sizes_of(const struct shunt_masked_dot *p, int threads
 {
   const int64_t k = p->a.cols + 1, pairs = pairs_of_part(p->m.nnz, threads);
   const bool counts = shunt_masked_counts(p);
-  return (struct marks_sizes){
-      shunt_piece_bytes(k, sizeof(uint8_t)), counts ? 0 : shunt_piece_bytes(k, sizeof(uint64_t)),
-      counts ? 0 : shunt_piece_bytes(k, sizeof(uint32_t)),
-      shunt_piece_bytes(pairs, sizeof(struct shunt_masked_pair))};
+  return (struct marks_sizes){shunt_piece_bytes(k, sizeof(uint8_t)),
+                              counts ? 0 : shunt_piece_bytes(k, sizeof(uint64_t)),
+                              counts ? 0 : shunt_piece_bytes(k, sizeof(uint32_t)),
+                              shunt_piece_bytes(pairs, sizeof(struct shunt_masked_pair))};
 }
 
 static size_t bytes_of_worker(const struct shunt_masked_dot *p, int threads)
