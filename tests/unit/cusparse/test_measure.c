@@ -203,7 +203,7 @@ static void check_kinds(void)
     usual();
     timed += call(&p);
   }
-  check(timed >= 7 && timed <= 10, "%d of 1000 calls of a kind are timed", timed);
+  check(timed >= 12 && timed <= 16, "%d of 1000 calls of a kind are timed", timed);
 }
 
 /* Calls one after the other, of kinds that never repeat: at most 1 % of the time goes to them. */
