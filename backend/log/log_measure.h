@@ -4,11 +4,11 @@
    Of each kind of call, told apart by a key, the second is due, as the first one of a program loads
    code, and after one at call n the next at 3/2 n: a kind that comes a million times is timed some
    thirty times.  A sample that would take more than a quarter of the time that there is waits until
-   there are calls of Shunt's to compare it with (log_gain.h). All of it together takes at most one
+   there are calls of Shunt's to compare it with (log_gain.h).  All of it together takes at most one
    part in a hundred of the time that the process has run; where an estimate of what a sample will
-   take was too low, later ones wait until that is made up for. A kind that has to wait for time,
-   for no longer than the process has run, has it before those of which there are more samples already: long calls are most of what a sum
-   is, and short ones would always find time first.
+   take was too low, later ones wait until that is made up for.  A kind that has to wait for time,
+   for no longer than the process has run, has it before those of which there are more samples
+   already: long calls are most of what a sum is, and short ones would always find time first.
 
    Thread-safe; takes no lock.  */
 #ifndef SHUNT_LOG_MEASURE_H
