@@ -149,7 +149,8 @@ static void run(const struct shunt_masked_dot_work *x, const struct shunt_masked
   const struct shunt_masked_side rows = {&x->a, &x->b, by}, columns = {&x->b, &x->a, turned};
   struct run r = {x, left, left ? columns : rows, all, each, memory};
   const int workers = shunt_team_workers(x->threads);
-  for (int t = 0; t < workers; t++) *marks_at(&r, t) = (struct shunt_masked_marks){.value_of = NULL};
+  const struct shunt_masked_marks none = {.value_of = NULL};
+  for (int t = 0; t < workers; t++) *marks_at(&r, t) = none;
   shunt_team_loop(x->threads, all, each, run_part, &r);
 }
 
