@@ -21,9 +21,10 @@ static double middle(double *x, int count)
   return sum / (count - 2 * left);
 }
 
-/* How far that may be off in 19 of 20 runs, as a share of it: from the mean distance of the values
-   to it, which count beside `known` others of a usual distance.  As a machine is slow for more than
-   a sample, that is 2.6 standard errors of values that nothing connects (test_log_gain.c).  */
+/* How far that may be off, as a share of it: from the mean distance of the values to it, which
+   count beside `known` others of a usual distance.  2.6 standard errors of values that nothing
+   connects, as a machine is slow for more than a sample (test_log_gain.c); on a busy one it may be
+   off by more.  */
 static double error_of(const double *x, int count, double at)
 {
   const double usual = 0.15, known = 2, normal = 1.2533, errors = 2.6;

@@ -25,7 +25,7 @@ struct shunt_gain_sample {
 
 struct shunt_gain_times {
   double original_us, ours_us; /* of a call, in the mean */
-  double error_us;             /* by so much the original's may be off, in 19 of 20 runs */
+  double error_us;             /* by so much the original's may be off, by its samples */
 };
 
 /* count is 1 to SHUNT_GAIN_SAMPLES. */

@@ -26,7 +26,7 @@
    tells that its estimates of the original are usually off by that factor, either way.  Where N
    calls were timed both ways (log_measure.h), samples=N stands there, with the times of the
    original and of the call, original=US and ours=US (log_gain.h), and saved_us is calls times their
-   difference, to error=US in 19 of 20 runs.
+   difference, to error=US by how far the samples lie apart.
    us is what the calls took, left out where it is not known, and followed by <tab> clock=table
    where the cost model expects it; from=PLACE is where the program made the first such call.
    Lines of log_timeline.h follow.

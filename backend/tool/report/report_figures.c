@@ -70,8 +70,9 @@ static void put_measured(FILE *to, const struct run_report *r)
       tool_grouped(sampled, samples), tool_grouped(of, calls));
   if (r->error > 0)
     fprintf(to,
-            "<p>By how far these samples lie apart, %s of what was saved is measured to ± %s, in "
-            "19 of 20 runs; a longer run has more of them.</p>\n",
+            "<p>By how far these samples lie apart, %s of what was saved is measured to ± %s. What "
+            "slows the machine for longer than a sample is not in that; a longer run has more of "
+            "them.</p>\n",
             tool_duration(r->measured, samples), tool_duration(r->error, calls));
 }
 

@@ -29,7 +29,7 @@
      clock=table   ... by the cost table, on the device (otherwise: by the clock, of the host)
      off=X         saved_us is an estimate; those of the original are usually off by this factor
      samples=N     saved_us is measured: so many calls were timed both ways
-     error=N       ... to so many microseconds, in 19 of 20 runs
+     error=N       ... to so many microseconds, by how far the samples lie apart
 
    and, for stretches of time (since 1970) in which calls were made, of the timeline of each route:
 

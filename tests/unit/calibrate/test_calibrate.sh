@@ -5,6 +5,7 @@ SHUNT=${SHUNT:-./shunt}
 srcdir=${srcdir:-.}
 case $SHUNT in /*) ;; *) SHUNT=$(pwd)/$SHUNT ;; esac
 recorded=$(cd "$srcdir" && pwd)/tests/bench/results/csr
+tables=$(cd "$srcdir" && pwd)/backend/costs/tables
 . "$srcdir/tests/unit/tool/check.sh"
 unset SHUNT_COSTS SHUNT_CONFIG SHUNT_DATA
 XDG_CACHE_HOME=$work/cache
@@ -46,6 +47,25 @@ sed 's/^\(3dtube f64 16 \([^ ]* \)\{6\}\)[^ ]*/\11.0/' "$recorded/times.tsv" >ot
 expect 0 "from another time" "$SHUNT" calibrate -v --from other.tsv -o table
 ! sed '$d' out | cmp -s - "$recorded/regret.txt"
 ok $? "... comes another regret"
+
+# ---- the built-in tables are these fits ---------------------------------------------------------
+# differing TABLE VERSION: coefficients of the fit that are more than 1 % from the built-in ones.
+differing() {
+  awk -v version="$2" '
+    $1 == "cusparse" { in_it = $2 == version }
+    !in_it || !/^original\./ { next }
+    { for (i = 2; i < NF; i += 2) if (FNR == NR) built[$1, $i] = $(i + 1)
+      else { if (!($1 in known)) continue
+        x = built[$1, $i] + 0; y = $(i + 1); d = x > y ? x - y : y - x
+        if (d > 0.01 * (x > y ? x : y)) print $1, $i, x, y } }
+    FNR == NR { known[$1] = 1 }' "$1" table
+}
+for version in 12.7 12.9; do
+  gzip -dc "$recorded/times-h200-$version.tsv.gz" >timings.tsv
+  expect 0 "cuSPARSE $version on an H200" "$SHUNT" calibrate --from timings.tsv -o table
+  check "... the built-in table has this fit" '[ -z "$(differing \
+    "$tables/h200-cusparse-$version.costs" $version | tee /dev/stderr)" ]'
+done
 
 # ---- where it goes --------------------------------------------------------------------------
 timings=$recorded/times.tsv
