@@ -1,4 +1,5 @@
 /* run_report.c: the table of calls on the terminal, and the demands on a run. */
+#include <math.h>
 #include <string.h>
 
 #include "backend/tool/report/run_report.h"
@@ -94,25 +95,38 @@ static bool meets_required(const struct run_report *r, const char *list, FILE *t
   return met;
 }
 
+/* A gain may be a loss, where samples or the table say so: as a person must hear of it. */
+static void print_gain(const struct run_report *r, FILE *to)
+{
+  char text[24];
+  if (r->saved == 0) return;
+  fprintf(to, "; about %s %s (%s", tool_duration(fabs(r->saved), text),
+          r->saved > 0 ? "saved" : "lost", run_report_known_of_all(r));
+  if (r->error > 0) fprintf(to, ", to +- %s", tool_duration(r->error, text));
+  fputc(')', to);
+  if (r->saved > 0 && r->processes > 1)
+    fprintf(to, ", the sum over processes; one saved %s at most",
+            tool_duration(run_report_most_saved(r), text));
+}
+
 static void print_sum(const struct run_report *r, FILE *to)
 {
-  char calls[32], taken[32], left[32], saved[24];
+  char calls[32], taken[32], left[32];
   fprintf(to, "shunt: %s call%s seen", tool_grouped(r->calls, calls), r->calls == 1 ? "" : "s");
   if (r->processes > 1) fprintf(to, " in %d processes", r->processes);
   fprintf(to, ": %s taken, %s left to the original", tool_grouped(r->taken, taken),
           tool_grouped(r->calls - r->taken, left));
-  if (r->saved > 0)
-    fprintf(to, "; about %s saved (%s", tool_duration(r->saved, saved), run_report_known_of_all(r));
-  if (r->saved > 0 && r->error > 0) fprintf(to, ", to +- %s", tool_duration(r->error, saved));
-  if (r->saved > 0) fputc(')', to);
-  if (r->saved > 0 && r->processes > 1)
-    fprintf(to, ", the sum over processes; one saved %s at most",
-            tool_duration(run_report_most_saved(r), saved));
+  print_gain(r, to);
   if (r->saved_unknown > 0)
     fprintf(to, "; of %s call%s it is not known what %s saved",
             tool_grouped(r->saved_unknown, calls), r->saved_unknown == 1 ? "" : "s",
             r->saved_unknown == 1 ? "it" : "they");
   fputs("\n", to);
+  if (r->saved < 0)
+    fputs(
+        "shunt: shunt calibrate fits the choice of ways to this machine; SHUNT_ROUTES names those "
+        "that may be taken\n",
+        to);
 }
 
 bool run_report_print(struct run_report *r, const struct launch_end *end,

@@ -447,7 +447,8 @@ __attribute__((destructor)) static void report(void)
                 ? fopen(name, "ae") : NULL;
   if (!f) return;
   fprintf(f, "# shunt report 1 pid=%ld prog=cat\n# faults seen 0\n", (long)getpid());
-  fprintf(f, "cusparseSpMM\tdense\tfits\t1200\t3000.5\tspmm:csr:aaa\n");
+  fprintf(f, "cusparseSpMM\tdense\tfits\t1200\t%s3000.5\tspmm:csr:aaa\n",
+          getenv("SLOWER") ? "-" : "");
   if (!getenv("TAKEN")) fprintf(f, "cusparseSpMM\toriginal\ttransposed\t34\t0.0\tspmm:csr:bbb\n");
   if (getenv("LOST")) fprintf(f, "# decisions not counted 2\n");
   if (getenv("STRANGE"))
@@ -505,6 +506,10 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   ok $? "... added up by problem, with the reason"
   [ "$(grep -c '^cusparseSpMM' kept)" -eq 4 ]
   ok $? "... and --report keeps the lines"
+  lacks err "shunt calibrate"
+  expect 0 "calls that lost time" env WORKER=1 SLOWER=1 "$SHUNT" run cat
+  has err "34 left to the original; about 3.00 ms lost (estimated)"
+  has err "shunt calibrate fits the choice of ways to this machine"
   expect 123 "--strict, and a call was declined" env WORKER=1 "$SHUNT" run --strict cat
   reason="transposed (op(A) transposes the sparse matrix)"
   has err "--strict: cusparseSpMM was left to the original, 34 times: $reason: spmm:csr:bbb"
