@@ -2,7 +2,8 @@
    owner "Shunt" whose text is
 
      0.1.0 cuda=13000 -gencode arch=compute_90,code=sm_90 ...
-     |     |          nvcc's options for the GPUs that there is code for
+     |     |          nvcc's options for the GPUs that there is code for, and -Ofc=max where the
+     |     |          code is not optimized (--enable-fast-compile)
      |     the toolkit's runtime; 0: none
      version
 

@@ -96,6 +96,14 @@ static void check_gpu(struct doctor *d, const char *build)
         "takes nothing, and dense products are cuBLAS's");
 }
 
+/* A build for tests may have got where programs run. */
+static void check_optimized(struct doctor *d, const char *build)
+{
+  if (strstr(build, "-Ofc"))
+    doctor_find(&d->findings, DOCTOR_WARNING, "shunt", "configure without --enable-fast-compile",
+                "its device code is not optimized: calls are slower than without Shunt");
+}
+
 /* ---- one library ---------------------------------------------------------------------------- */
 
 /* Is it this version's?  Adds a finding if not. */
@@ -137,8 +145,10 @@ static void check_library(struct doctor *d, const char *folder, const char *obje
     list_architectures(build, list, sizeof list);
     doctor_find(&d->findings, DOCTOR_OK, "shunt", NULL, PACKAGE_VERSION ", %s/%s%s%s", folder,
                 object, list[0] ? ", compute capability " : "", list);
-    if (strcmp(object, "libshunt-cusparse.so") == 0 && d->wants[DOCTOR_CUSPARSE])
+    if (strcmp(object, "libshunt-cusparse.so") == 0 && d->wants[DOCTOR_CUSPARSE]) {
       check_gpu(d, build);
+      check_optimized(d, build);
+    }
   }
   doctor_elf_close(&e);
 }

@@ -193,6 +193,10 @@ fresh
 elf /usr/local/lib/shunt/libshunt-cusparse.so --note "0.0.9 cuda=12040 $gencode"
 doctor 1 "a library of another version" solver
 says problem "stale build: libshunt-cusparse.so is version 0.0.9"
+elf /usr/local/lib/shunt/libshunt-cusparse.so --note "$version cuda=13000 $gencode -Ofc=max"
+doctor 0 "device code that is not optimized" solver
+says warning "its device code is not optimized"
+advice "configure without --enable-fast-compile"
 elf /usr/local/lib/shunt/libshunt-cusparse.so
 doctor 1 "a library without a version" solver
 says problem "stale build: libshunt-cusparse.so says no version"
