@@ -174,10 +174,10 @@ class ByNccl:
 def halo_of(b, comm, way):
     if b.xp is numpy:
         return ByHost(b, comm)
-    cuda = b.xp.cuda
-    alone = cuda.runtime.getDeviceCount() < comm.size  # NCCL wants a device for each rank
+    from cupy.cuda import nccl  # which is no attribute before it is asked for so
+    alone = b.xp.cuda.runtime.getDeviceCount() < comm.size  # NCCL wants a device for each rank
     if way is None:
-        way = "host" if comm.size == 1 or alone or not cuda.nccl.available else "nccl"
+        way = "host" if comm.size == 1 or alone or not nccl.available else "nccl"
     if way == "mpi" and not isinstance(comm, ByMpi):
         sys.exit("dist_solver.py: --halo mpi needs mpi4py")
     return {"host": ByHost, "mpi": OnDevice, "nccl": ByNccl}[way](b, comm)
