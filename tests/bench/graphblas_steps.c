@@ -1,9 +1,10 @@
 /* graphblas_steps.c: steps of many searches, F<!P> = F A and W<S> = W A', over rows, nodes, entries
    a row of A and shares of F and of the mask, by GrB_mxm under Shunt's preload and by the original,
    in turns in one process, by the process' CPU time on one thread: the least of each, as medians of
-   what both leave to the original differ by up to 1.5 where the machine does other work.
+   what both leave to the original differ by up to 1.5 where the machine does other work.  On more
+   threads by the clock.
 
-     LD_PRELOAD=.../libshunt-graphblas.so graphblas_steps [-r REPEATS] [-a] [STEP ...]
+     LD_PRELOAD=.../libshunt-graphblas.so graphblas_steps [-r REPEATS] [-t THREADS] [-a] [STEP ...]
 
    STEP: a part of its name, as the row has it; "parents" is ANY_SECONDI of INT32.
 
@@ -17,7 +18,7 @@
 #include "tests/bench/graphblas_paired.h"
 
 static mxm_function original;
-static int repeats = 5, wrong, cases, slower;
+static int repeats = 5, threads = 1, wrong, cases, slower;
 static bool all;
 static char **steps; /* NULL behind the last; none: all */
 static double logarithms, least = 1e9;
@@ -174,16 +175,17 @@ static void sweep(GrB_Index nodes, double degree)
 int main(int argc, char **argv)
 {
   int option;
-  while ((option = getopt(argc, argv, "r:a")) != -1) {
+  while ((option = getopt(argc, argv, "r:t:a")) != -1) {
     if (option == 'r') repeats = atoi(optarg);
+    if (option == 't') threads = atoi(optarg);
     if (option == 'a') all = true;
     if (option == '?') return 2;
   }
   steps = argv + optind;
-  if (repeats < 1 || repeats > 99) return 2;
+  if (repeats < 1 || repeats > 99 || threads < 1) return 2;
+  omp_set_num_threads(threads);
   GRB_OK(GrB_init(GrB_NONBLOCKING));
-  GRB_OK(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, 1));
-  paired_clock = CLOCK_PROCESS_CPUTIME_ID;
+  if (threads == 1) paired_clock = CLOCK_PROCESS_CPUTIME_ID;
   original = original_mxm();
   if (!original) return 1;
   if (original == GrB_mxm) printf("# without the preload: the original beside itself\n");

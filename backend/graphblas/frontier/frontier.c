@@ -122,8 +122,8 @@ static struct shunt_outcome choose(struct grb_product *p)
   const struct grb_frontier_cost cost = grb_frontier_cost(&x, (double)p->a.nnz, reads);
   p->work = (int64_t)reads.single;
   p->gain = grb_gain_frontier(cost.original, cost.host);
-  p->alone = cost.host * shunt_frontier_threads(&x);
-  p->step = cost.original * (p->threads > 1 ? p->threads : 1);
+  p->alone = cost.host_alone;
+  p->step = cost.original_alone;
   if (grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);
   if (p->if_uneven) grb_frontier_was_uneven(cost.original >= cost.host);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);

@@ -7,7 +7,12 @@
    where F is a bitmap, and looks up each entry of a sparse mask to pull.  A mask that is a bitmap
    it copies, row after row, once there are terms for a 25th of it and any row has too many for a
    table.  Parents were fitted to 448 steps: to push them takes it as long as sums, to pull them as
-   bits, and a factor.  */
+   bits, and a factor.
+
+   Neither is t times as fast on t threads: a power of t, by 1,458 steps (graphblas_steps -t) and
+   76 of the clients', on 4 and on 16 threads of an H100's host.  */
+#include <math.h>
+
 #include "backend/graphblas/frontier/frontier_cost.h"
 
 static double mask_entries(const struct shunt_frontier *x)
@@ -108,7 +113,7 @@ static double by_original(const struct shunt_frontier *x, double f_entries,
    its range of columns; of pushed bits each has a T.  */
 static double shared(const struct shunt_frontier *x, int64_t groups, int threads)
 {
-  const double each = x->sums || x->parents ? 10 : 1, nodes = (double)x->a.rows;
+  const double each = x->sums || x->parents ? 6 : 0.6, nodes = (double)x->a.rows;
   return x->a.by_column || threads == 1 ? 0 : each * (double)(groups % threads) * nodes;
 }
 
@@ -145,26 +150,46 @@ static double parents_by_host(const struct shunt_frontier *x, double f_entries,
          mask_entries(x);
 }
 
+/* On one thread. */
 static double by_host(const struct shunt_frontier *x, double f_entries,
-                      struct shunt_frontier_reads reads, int threads)
+                      struct shunt_frontier_reads reads, int64_t groups)
 {
   const double nodes = (double)(x->a.rows + x->a.cols);
-  const int64_t width = x->sums ? 8 : 64, groups = (x->rows + width - 1) / width;
-  if (x->parents)
-    return parents_by_host(x, f_entries, reads, groups) / threads + shared(x, groups, threads);
+  if (x->parents) return parents_by_host(x, f_entries, reads, groups);
   const bool lines = x->sums && x->f.dense && x->a.by_column; /* F and T are turned, all of them */
   const double group = lines ? 8 : 5, row = lines ? 0.9 : x->sums ? 0.3 : 0.2;
-  const double all = read_by_host(x) * reads.grouped + group * (double)groups * nodes +
-                     row * (double)x->rows * nodes + 1.5 * mask_entries(x) +
-                     collected_by_host(x, reads.single);
-  return all / threads + shared(x, groups, threads);
+  return read_by_host(x) * reads.grouped + group * (double)groups * nodes +
+         row * (double)x->rows * nodes + 1.5 * mask_entries(x) + collected_by_host(x, reads.single);
+}
+
+/* ---- on more threads ------------------------------------------------------------------------- */
+
+/* By rows of a bitmap F all threads push at once; else it parts what there is to read, and waits
+   for the part that has a hub's row.  */
+static double original_speedup(const struct shunt_frontier *x)
+{
+  const double threads = x->threads > 1 ? x->threads : 1;
+  if (!x->a.by_column && x->f.dense && x->complement) return pow(threads, 0.9);
+  return pow(threads, x->a.by_column && !x->complement ? 0.5 : 0.4);
+}
+
+/* What is written for bits and parents is little or apart, so that memory's rate limits it. */
+static double host_speedup(const struct shunt_frontier *x, int threads)
+{
+  return pow(threads, x->parents ? 0.4 : x->sums ? 0.7 : 0.5);
 }
 
 struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x, double f_entries,
                                            struct shunt_frontier_reads reads)
 {
-  const double one = by_original(x, f_entries, reads);
+  const int64_t width = x->sums ? 8 : 64, groups = (x->rows + width - 1) / width;
   const int threads = shunt_frontier_threads(x);
-  return (struct grb_frontier_cost){one / (x->threads > 1 ? x->threads : 1),
-                                    by_host(x, f_entries, reads, threads)};
+  const double original = by_original(x, f_entries, reads),
+               host = by_host(x, f_entries, reads, groups), more = shared(x, groups, threads);
+  return (struct grb_frontier_cost){
+      .original = original / original_speedup(x),
+      .host = host / host_speedup(x, threads) + more,
+      .original_alone = original,
+      .host_alone = host + more,
+  };
 }

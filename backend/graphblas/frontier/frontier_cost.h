@@ -5,7 +5,8 @@
 #include "kernels/semiring/frontier/frontier_kernels.h"
 
 struct grb_frontier_cost {
-  double original, host; /* nanoseconds */
+  double original, host;             /* nanoseconds, on the threads that there are */
+  double original_alone, host_alone; /* on one */
 };
 struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x, double f_entries,
                                            struct shunt_frontier_reads reads);
