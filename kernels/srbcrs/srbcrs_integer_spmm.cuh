@@ -11,7 +11,7 @@ namespace srbcrs
 
 // Rows of C by rows, as struct shunt_scaling says.
 struct scaled_store {
-  static constexpr bool kEarly = true;
+  static constexpr bool kWords = false, kEarly = true;
   void *c;
   int64_t row_stride;
   bool wide; // stored by 16 bytes

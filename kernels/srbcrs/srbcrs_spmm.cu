@@ -47,9 +47,8 @@ extern "C" struct shunt_srbcrs_shape shunt_srbcrs_spmm_shape(const struct shunt_
                                                              const struct shunt_device *d)
 {
   const int64_t some = INT64_C(2) * d->multiprocessors; // units that hide what loads take
-  // Groups of few strides gain nothing from width.
-  const bool is_short = p->a.nnz < p->a.rows * 3 * kStride;
-  struct shunt_srbcrs_shape s = {is_short ? 64 : 128, kWarps, 0};
+  // Width gains where all multiprocessors keep warps enough.
+  struct shunt_srbcrs_shape s = {units_of(p, height, 128) < 6 * some ? 64 : 128, kWarps, 0};
   while (s.columns > 32 && (s.columns / 2 >= p->b.cols || units_of(p, height, s.columns) < some))
     s.columns /= 2;
   if (units_of(p, height, s.columns) >= 3 * some) s.split = 1;

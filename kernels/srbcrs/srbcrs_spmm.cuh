@@ -47,9 +47,13 @@ template <int Sets> __device__ __forceinline__ void unit_barrier()
   __barrier_sync_count(kUnitBarrier + set_of_warp<Sets>(), kWarps * 32);
 }
 
+// From so many columns on sectors are stored whole: for fewer there are too few warps to hide what the
+// exchange takes (tests/bench/srbcrs.md).
+constexpr int kPairedColumns = 256;
+
 // Store: what becomes of sums, by store.put(row, column, room, sums): X of a row from `column` on,
-// of which `room` columns exist; kEarly: launched while the kernel before it runs, and B's integers
-// are signed or not, as store.is_unsigned says.
+// of which `room` columns exist; kWords: a result has four bytes; kEarly: launched while the kernel
+// before it runs, and B's integers are signed or not, as store.is_unsigned says.
 template <class Store> struct arguments {
   struct shunt_srbcrs v;
   const uint8_t *b; // row-major; pointer and b_row_bytes multiples of 16, no ragged last piece
@@ -205,19 +209,49 @@ template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multipl
     return weighed<kWeights>(parts);
   }
 
-  // The lane's columns of rows 2t and 2t + 1 of the group.
-  __device__ __forceinline__ void store(int64_t group) const
+  // The lane's columns of rows 2t and 2t + 1 of the group.  May: a warp has the group to itself.
+  template <bool May> __device__ __forceinline__ void store(int64_t group) const
   {
-    if (!inside) return;
+    constexpr bool may = May && Store::kWords && X % 8 == 0;
+    const bool pairs = may && p.n >= kPairedColumns;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       const int r = lane % 4 * 2 + h;
       const int64_t row = group * p.v.height + r;
-      if (r >= p.v.height || row >= p.v.rows) continue;
+      const bool has_row = r < p.v.height && row < p.v.rows;
       int sums[X];
 #pragma unroll
       for (int i = 0; i < X; i++) sums[i] = sum_of(i, h);
-      p.store.put(row, column0, p.n - column0, sums);
+      if constexpr (may)
+        if (pairs) store_in_pairs(row, has_row, sums);
+      if (!pairs && has_row && inside) p.store.put(row, column0, p.n - column0, sums);
+    }
+  }
+
+  // A lane and its neighbour g ^ 1 store a sector of L2, 32 bytes, at a time: of each eight columns
+  // that a lane has, four go to the other.
+  //
+  //     columns   0 .. 3   4 .. 7 |  8 .. 11  12 .. 15      X = 8
+  //     summed    even     even   |  odd      odd           lane of the pair
+  //     stored    even     odd    |  even     odd           first the left half, then the right one
+  __device__ __forceinline__ void store_in_pairs(int64_t row, bool has_row,
+                                                 const int (&sums)[X]) const
+  {
+    const int odd = lane / 4 % 2;
+#pragma unroll
+    for (int i = 0; i < X; i += 8) {
+      int four[2][4]; // of the even lane's columns, of the odd one's
+#pragma unroll
+      for (int j = 0; j < 4; j++) {
+        const int low = sums[i + j], high = sums[i + j + 4];
+        const int other = __shfl_xor_sync(0xffffffffu, odd ? low : high, 4);
+        four[0][j] = odd ? other : low, four[1][j] = odd ? high : other;
+      }
+#pragma unroll
+      for (int k = 0; k < 2; k++) {
+        const int column = column0 + (k - odd) * X + i + 4 * odd;
+        if (has_row && column < p.n) p.store.put(row, column, p.n - column, four[k]);
+      }
     }
   }
 
@@ -262,7 +296,7 @@ __device__ __forceinline__ void multiply_piece(const arguments<Store> &p, int64_
     m.template add_up<Sets>(warp);
     if (warp > 0) return;
   }
-  m.store(group);
+  m.template store<Split == 1>(group);
 }
 
 // A piece a block; the grid's y is the problem.

@@ -14,7 +14,7 @@ namespace srbcrs
 
 // alpha sum + beta C, in the type of C.
 template <class T> struct combined_store {
-  static constexpr bool kEarly = false; // what stands before it is a stranger's
+  static constexpr bool kWords = true, kEarly = false; // what stands before it is a stranger's
   T *c;
   int64_t row_stride, col_stride;
   bool wide; // row-major, stored by 16 bytes
