@@ -17,9 +17,7 @@ bool shunt_routes_forced(void)
   return shunt_options()->routes != ~(uint32_t)0;
 }
 
-/* So short that one launch without a workspace is best, whatever the pattern: nothing else is asked
-   about, as the host's time counts. */
-static bool is_brief(const struct shunt_problem *p)
+bool shunt_product_is_brief(const struct shunt_problem *p)
 {
   return p->op == SHUNT_SDDMM && shunt_csr_sddmm_direct(&p->sddmm) && !shunt_routes_forced();
 }
@@ -31,7 +29,7 @@ bool shunt_route_may_take(int i, const struct shunt_problem *p)
   return allowed(i) && r->takes_blocks == shunt_problem_in_blocks(p) &&
          (!shunt_problem_transposed(p) || r->takes_transposed) &&
          (!p->extended || r->takes_extended) && (!shunt_problem_is_long(p) || r->takes_long) &&
-         (r->takes_brief || !is_brief(p));
+         (r->takes_brief || !shunt_product_is_brief(p));
 }
 
 /* ---- what a route is told of the call ------------------------------------------------- */

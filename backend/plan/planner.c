@@ -196,6 +196,7 @@ void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
 {
   struct shunt_context *context = shunt_context_find();
   if (!context || p->format == SHUNT_COO || shunt_problem_in_blocks(p) || p->batches != 1) return;
+  if (shunt_product_is_brief(p)) return;
   if (shunt_problem_check(p).reason != SHUNT_FITS || shunt_capture_of(stream).active) return;
   const struct shunt_key key = shunt_key_of(p);
   const struct shunt_csr *a = shunt_problem_sparse(p);

@@ -121,7 +121,8 @@ void shunt_product_plan(struct shunt_product *x, const struct shunt_problem *p, 
   x->compare = !x->call.forced && only < 0 && !p->extended;
   x->next = NULL;
   x->packed.copy = NULL;
-  if (shunt_problem_in_blocks(p))
+  x->forgets = shunt_problem_in_blocks(p) || shunt_product_is_brief(p);
+  if (x->forgets)
     x->lookup = (struct shunt_lookup){0};
   else {
     look_up(x);
@@ -343,7 +344,7 @@ static bool is_whole(const struct shunt_product *x)
 void shunt_product_leave(struct shunt_product *x)
 {
   struct shunt_context *context = x->call.context;
-  if (shunt_problem_in_blocks(&x->problem)) return;
+  if (x->forgets) return;
   const bool whole = is_whole(x);
   leave_studies(x, whole && !x->call.capturing);
   if (x->next && whole) pack_for_next(x);

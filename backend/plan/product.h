@@ -56,6 +56,7 @@ struct shunt_product {
     const struct shunt_route *by;
     struct shunt_packed_view view;
   } packed;
+  bool forgets;                   /* nothing is looked up or kept of it */
   bool compare;                   /* ways are compared by their expected time */
   const struct shunt_route *next; /* behind the product a copy is packed for this one; or NULL */
   double next_saves_us;           /* by a call with that copy */
@@ -67,6 +68,10 @@ struct shunt_product {
 /* Whether SHUNT_ROUTES has a list: the routes named then run wherever they are right, without a
    comparison of costs.  */
 bool shunt_routes_forced(void);
+
+/* So short that one launch without a workspace is best, whatever the pattern: nothing else is asked
+   about, and nothing of the matrix is looked up or found out, as the host's time counts. */
+bool shunt_product_is_brief(const struct shunt_problem *p);
 
 /* May route i take p, by the options and the form of A? */
 bool shunt_route_may_take(int i, const struct shunt_problem *p);
@@ -93,7 +98,7 @@ void shunt_product_choose(struct shunt_product *x, int only);
 struct shunt_key shunt_key_of(const struct shunt_problem *p);
 
 /* Looks the matrix of p's batch i up, and chooses.  Blocks are read in place: of them nothing is
-   kept, profiled or looked up.  */
+   kept, profiled or looked up.  Nor is of brief products.  */
 void shunt_product_plan(struct shunt_product *x, const struct shunt_problem *p, int i,
                         const struct shunt_call *call, int only);
 

@@ -85,8 +85,8 @@ static inline bool shunt_csr_sddmm_fits(const struct shunt_sddmm *p)
 static inline bool shunt_csr_sddmm_direct(const struct shunt_sddmm *p)
 {
   const double cells = (double)p->c.rows * (double)p->c.cols;
-  return p->a.type <= SHUNT_F64 && p->b.col_stride == 1 && p->b.row_stride > 1 && p->a.cols <= 32 &&
-         cells <= 512 * 512;
+  return p->a.type <= SHUNT_F64 && p->b.col_stride == 1 && p->b.row_stride > 1 &&
+         p->a.cols <= (p->a.type == SHUNT_F64 ? 64 : 128) && cells <= 512 * 512;
 }
 
 /* Bytes of `workspace`, on 256; the launcher, and its twin on the host, which needs none. */
