@@ -4,8 +4,8 @@ check_PROGRAMS = \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
   %D%/csr/test_csr_host_sddmm %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr \
   %D%/dcsr/test_dcsr_hardware_model %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin \
-  %D%/graphblas/test_arenas %D%/graphblas/test_kept_memory \
-  %D%/graphblas/test_masked_seconds \
+  %D%/graphblas/test_arenas %D%/graphblas/test_frontier_cost \
+  %D%/graphblas/test_kept_memory %D%/graphblas/test_masked_seconds \
   %D%/native/test_native %D%/native/test_native_integers %D%/native/test_native_integers_rows \
   %D%/native/test_native_refused %D%/options/test_options \
   %D%/plan/test_log_gain %D%/plan/test_log_python %D%/plan/test_timeline \
@@ -35,10 +35,10 @@ check_LIBRARIES = %D%/libtested-tool.a
   backend/tool/tool_matrix.c backend/tool/tool_memory.c backend/tool/tool_patterns.c \
   backend/tool/tool_progress.c backend/tool/tool_random.c backend/tool/tool_text.c
 check_LTLIBRARIES = %D%/libtested.la
-%C%_libtested_la_SOURCES = backend/graphblas/gpu/cost.c \
-  backend/graphblas/gpu/masked/masked_seconds.c backend/graphblas/memory.c \
-  backend/native/no_cuda.c $(HOST_PLAN_SOURCES) $(NO_ROUTES_SOURCES) $(COST_SOURCES) \
-  $(COST_TABLE_SOURCES)
+%C%_libtested_la_SOURCES = backend/graphblas/frontier/frontier_cost.c \
+  backend/graphblas/gpu/cost.c backend/graphblas/gpu/masked/masked_seconds.c \
+  backend/graphblas/memory.c backend/native/no_cuda.c $(HOST_PLAN_SOURCES) \
+  $(NO_ROUTES_SOURCES) $(COST_SOURCES) $(COST_TABLE_SOURCES)
 nodist_%C%_libtested_la_SOURCES = $(COST_BUILT_IN)
 if HAVE_CUDA
 %C%_libtested_tool_a_SOURCES += backend/tool/bench/gpu_cublaslt.c \
@@ -70,6 +70,7 @@ NATIVE_TEST_LIBS = libshunt-native.la $(TESTED) libshunt-host.la $(ZLIB_LIBS) -l
 %C%_plan_test_log_python_LDFLAGS = -rdynamic
 %C%_plan_test_log_python_LDADD = $(TESTED)
 %C%_graphblas_test_arenas_LDADD = $(TESTED)
+%C%_graphblas_test_frontier_cost_LDADD = $(TESTED) libshunt-semiring.la -lm
 %C%_graphblas_test_kept_memory_LDADD = $(TESTED)
 %C%_graphblas_test_masked_seconds_LDADD = $(TESTED)
 %C%_plan_test_timeline_LDADD = $(TESTED)

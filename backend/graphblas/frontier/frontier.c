@@ -16,10 +16,10 @@ enum { MOST_ROWS = 1024 };
 static struct shunt_lines lines(const struct grb_operand *x, bool use_values)
 {
   struct shunt_lines out = {.dense = grb_operand_is_dense(x)};
-  if (out.dense)
-    out.full = grb_operand_full(x, false, use_values);
-  else
+  if (!out.dense)
     out.sparse = grb_operand_sparse(x, false, use_values);
+  else
+    out.full = grb_operand_full(x, false, use_values), out.sparse.nnz = x->nnz;
   return out;
 }
 

@@ -5,12 +5,14 @@
    clients on ca-AstroPh and wiki-Vote, on a Zen 3; GraphBLAS' are about the least that were
    measured.  It adds rows with fewer terms than columns up in hash tables, goes through each place
    where F is a bitmap, and looks up each entry of a sparse mask to pull.  A mask that is a bitmap
-   it copies, row after row, once there are terms for a 25th of it and any row has too many for a
-   table.  Parents were fitted to 448 steps: to push them takes it as long as sums, to pull them as
-   bits, and a factor.
+   it copies, row after row, once there are terms for a tenth of it or for a row more than a table
+   may hold.  Parents were fitted to 448 steps: to push them takes it as long as sums, to pull them
+   as bits, and a factor.
 
-   Neither is t times as fast on t threads: a power of t, by 1,458 steps (graphblas_steps -t) and
-   76 of the clients', on 4 and on 16 threads of an H100's host.  */
+   Neither is t times as fast on t threads.  To push a sparse F GraphBLAS takes one for each 2^19
+   entries that are met or of the mask (its burble tells them), so mostly one.  The rest are powers
+   of t, by 1,458 steps (graphblas_steps -t) and 76 of the clients', on 4 and on 16 threads of an
+   H100's host.  */
 #include <math.h>
 
 #include "backend/graphblas/frontier/frontier_cost.h"
@@ -36,6 +38,20 @@ static double mask_share(const struct shunt_frontier *x)
   return share(mask_entries(x), places(x));
 }
 
+/* Entries that it counts to push a sparse F: F's and those that they meet. */
+static double met(const struct shunt_frontier *x, double single)
+{
+  return single + (double)x->f.sparse.nnz;
+}
+
+/* The mask is copied for all rows where one does not fit into a table, which has 2 to 4 places for
+   each of its terms, a power of two, and is no larger than a row.  */
+static bool copies_mask(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
+{
+  const double table = exp2(floor(log2(reads.row + 1)) + 2);
+  return 10 * met(x, reads.single) >= places(x) || table >= (double)x->a.cols;
+}
+
 static double pushed_by_original(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
 {
   const double single = reads.single, mask = mask_entries(x), many = single / (3 * places(x));
@@ -44,10 +60,7 @@ static double pushed_by_original(const struct shunt_frontier *x, struct shunt_fr
     const double all = (x->sums ? 1.3 : 0.8) * single + (x->sums ? 11 : 9) * places(x);
     return all + (x->complement ? 1.4 : 15) * mask;
   }
-  if (x->m.dense) {
-    const bool copied = 25 * single > places(x) && 6 * reads.row > (double)x->a.cols;
-    return copied ? 4 * single + 6.5 * places(x) : 8 * single;
-  }
+  if (x->m.dense) return copies_mask(x, reads) ? 4 * single + 6.5 * places(x) : 8 * single;
   if (x->complement) return (3.5 + 8 * hashed) * single + 2 * mask;
   return (3.5 + 10 * mask_share(x) + 1.5 * hashed) * single + 1.2 * mask;
 }
@@ -113,7 +126,7 @@ static double by_original(const struct shunt_frontier *x, double f_entries,
    its range of columns; of pushed bits each has a T.  */
 static double shared(const struct shunt_frontier *x, int64_t groups, int threads)
 {
-  const double each = x->sums || x->parents ? 6 : 0.6, nodes = (double)x->a.rows;
+  const double each = x->sums || x->parents ? 10 : 1, nodes = (double)x->a.rows;
   return x->a.by_column || threads == 1 ? 0 : each * (double)(groups % threads) * nodes;
 }
 
@@ -141,9 +154,10 @@ static double parents_by_host(const struct shunt_frontier *x, double f_entries,
   const bool pull = x->a.by_column;
   const double nodes = (double)(x->a.rows + x->a.cols);
   const double mean = (double)x->a.nnz / (double)(x->a.rows + 1), terms = f_entries * mean;
-  const double open = x->m.dense      ? (pull ? reads.single / (mean + 1) : places(x))
-                      : x->complement ? places(x) - mask_entries(x)
-                                      : mask_entries(x);
+  const double known = (double)x->m.sparse.nnz;
+  const double open = pull && x->m.dense ? reads.single / (mean + 1)
+                      : x->complement    ? places(x) - known
+                                         : known;
   const double entries = open * share(terms, terms + places(x));
   return (pull ? 1.0 : 2.8) * reads.grouped + (pull ? 10 : 7.5) * (double)groups * nodes +
          (pull ? 0.4 : 0.25) * (double)x->rows * nodes + (pull ? 9 : 7.4) * entries +
@@ -164,19 +178,31 @@ static double by_host(const struct shunt_frontier *x, double f_entries,
 
 /* ---- on more threads ------------------------------------------------------------------------- */
 
-/* By rows of a bitmap F all threads push at once; else it parts what there is to read, and waits
-   for the part that has a hub's row.  */
-static double original_speedup(const struct shunt_frontier *x)
+/* Of a sparse F that is pushed. */
+static double pushing_threads(const struct shunt_frontier *x, double single)
 {
-  const double threads = x->threads > 1 ? x->threads : 1;
-  if (!x->a.by_column && x->f.dense && x->complement) return pow(threads, 0.9);
-  return pow(threads, x->a.by_column && !x->complement ? 0.5 : 0.4);
+  const double each = 524288, pushed = met(x, single), threads = x->threads;
+  const bool copied = x->m.dense && 10 * pushed >= places(x);
+  const double all = floor((pushed + (copied ? places(x) : mask_entries(x))) / each);
+  return all < 1 ? 1 : all < threads ? all : threads;
 }
 
-/* What is written for bits and parents is little or apart, so that memory's rate limits it. */
+/* By rows of a bitmap F all threads push at once; dot products are parted by A's entries. */
+static double original_speedup(const struct shunt_frontier *x, double single)
+{
+  const double threads = x->threads;
+  if (x->threads <= 1) return 1;
+  if (!x->a.by_column && !x->f.dense) return pushing_threads(x, single);
+  if (!x->f.dense) return pow(threads, 0.2);
+  if (!x->a.by_column) return pow(threads, x->complement ? 0.8 : 0.2);
+  return pow(threads, x->complement ? 0.4 : 0.6);
+}
+
+/* What is pushed for bits and parents is written apart, so that memory's rate limits it. */
 static double host_speedup(const struct shunt_frontier *x, int threads)
 {
-  return pow(threads, x->parents ? 0.4 : x->sums ? 0.7 : 0.5);
+  if (x->sums) return pow(threads, 0.9);
+  return pow(threads, !x->a.by_column ? 0.3 : x->parents ? 0.7 : 0.6);
 }
 
 struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x, double f_entries,
@@ -185,11 +211,12 @@ struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x, doubl
   const int64_t width = x->sums ? 8 : 64, groups = (x->rows + width - 1) / width;
   const int threads = shunt_frontier_threads(x);
   const double original = by_original(x, f_entries, reads),
-               host = by_host(x, f_entries, reads, groups), more = shared(x, groups, threads);
+               host = by_host(x, f_entries, reads, groups);
+  const double team = threads > 1 ? 4e4 : 0, more = shared(x, groups, threads) + team;
   return (struct grb_frontier_cost){
-      .original = original / original_speedup(x),
+      .original = original / original_speedup(x, reads.single),
       .host = host / host_speedup(x, threads) + more,
       .original_alone = original,
-      .host_alone = host + more,
+      .host_alone = host,
   };
 }

@@ -36,9 +36,10 @@ static bool take_glance(const struct grb_product *p, struct glance *g)
       .sums = multiply == l->op[GRB_FP64][GRB_FIRST],
       .complement = settings.complement,
       .rows = (int64_t)rows,
+      .f = {.sparse = {.nnz = (int64_t)entries}},
       .m = {.dense = dense, .sparse = {.nnz = (int64_t)mask}},
       .a = grb_operand_sparse(&p->b, settings.transpose_second, false),
-      .threads = 1,
+      .threads = grb_threads(l, call->descriptor),
   };
   if (!g->x.sums && multiply != l->op[GRB_BOOL][GRB_ONEB]) return false;
   g->entries = (double)entries;
@@ -76,16 +77,17 @@ void grb_frontier_was_uneven(bool it_was)
   __atomic_store_n(&for_nothing, after, __ATOMIC_RELAXED);
 }
 
-/* The sample may be wrong: GraphBLAS' time for half as many terms again is compared with ours. */
+/* The sample may be wrong: would GraphBLAS take longer for half as many terms again, or for uneven
+   rows?  Such a step is read if those before it did.  */
 bool grb_frontier_is_hopeless(struct grb_product *p)
 {
   const double more = 1.5, worth_it = 1.25;
   struct glance g;
   if (!take_glance(p, &g)) return false;
-  const double host = cost_of(&g, 1, false).host;
-  const double original = cost_of(&g, more, false).original;
-  if (original >= host) return false;
-  if (g.x.rows > FEW_ROWS && cost_of(&g, more, true).original >= host) {
+  const struct grb_frontier_cost likely = cost_of(&g, 1, false);
+  if (likely.original >= likely.host) return false;
+  const double host = likely.host, original = cost_of(&g, more, false).original;
+  if (original >= host || (g.x.rows > FEW_ROWS && cost_of(&g, more, true).original >= host)) {
     p->if_uneven = true;
     return !read_uneven();
   }
