@@ -347,32 +347,62 @@ def ranks():
                   "eight"), rows)
 
 
-def two_gpus():
-    """ms of a step of the GCN, and in brackets what part of it products take."""
-    values = {}
-    for line in lines("scale/dist2.txt"):
-        if not line.startswith("#"):
-            run, value = line.split(" / ")
-            key, number = value.split("=")
-            values[run, key] = float(number)
+def dist2():
+    """A function that gives ms of a run in one step or iteration, in brackets what part products
+    take, and how many times as fast it is as another; nothing of runs that there are not."""
+    values = dict(line.split("=") for line in lines("scale/dist2.txt") if line[0] != "#")
+    values = {tuple(key.split(" / ")): float(value) for key, value in values.items()}
+
+    def us(run):
+        return values.get((run, "us_a_step"), values.get((run, "us_an_iteration")))
 
     def step(run, plain=None):
-        us, share = values[run, "us_a_step"], values.get((run, "product_share"))
-        text = "%.2f" % (us / 1e3) + (" (%.2f)" % share if share else "")
-        return text + (", %.2f x" % (values[plain, "us_a_step"] / us) if plain else "")
+        if us(run) is None:
+            return ""
+        share = values.get((run, "product_share"))
+        text = "%.2f" % (us(run) / 1e3) + (" (%.2f)" % share if share else "")
+        return text + (", %.2f x" % (us(plain) / us(run)) if plain and us(plain) else "")
 
+    return values, us, step
+
+
+def both(step, name):
+    return step("original-" + name), step(name, "original-" + name)
+
+
+def two_gpus():
+    _, us, step = dist2()
+    modes = (("1 rank", "1"), ("2 ranks", "2"), ("2 ranks, overlapped", "2-copies1"),
+             ("2 ranks, in 2 pieces", "2-copies2"))
     rows = []
     for kind in ("f32", "bf16"):
-        name = "dist2-gcn-%s" % kind
-        for how, words in ((None, ""), ("pieces", ", gathers in 4 pieces")):
-            one = how or "2"
-            first = [] if how else ["original-%s-1" % name, "%s-1" % name]
-            cells = [step(first[0]), step(first[1], first[0])] if first else ["", ""]
-            two = "original-%s-%s" % (name, one), "%s-%s" % (name, one)
-            rows.append((kind + words, *cells, step(two[0]), step(two[1], two[0])))
-        graphs = "; ".join(step("%s-%s" % (name, how)) for how in ("graphs", "pieces-graphs"))
-        rows.append((kind + ", as a graph; in pieces", "", "", "", graphs))
-    return table(("", "1 rank, plain", "Shunt", "2 ranks, plain", "Shunt"), rows)
+        for words, how in modes:
+            cells = []
+            for graph in ("", "-graphs"):
+                name = "dist2-gcn-%s-%s" % (kind, how + graph)
+                one = us("dist2-gcn-%s-1%s" % (kind, graph))
+                cells += [*both(step, name), "" if how == "1" else "%.2f" % (one / us(name) / 2)]
+            rows.append((kind + ", " + words, *cells))
+    return table(("", "plain", "Shunt", "efficiency", "as a graph: plain", "Shunt", "efficiency"),
+                 rows)
+
+
+def two_gpus_solvers():
+    values, _, step = dist2()
+    rows = []
+    for words, name in (("block CG, elastic, 16", "elastic16"),
+                        ("block CG, elastic, 32", "elastic32"),
+                        ("block CG, 7 points, 32", "laplace32"),
+                        ("LOBPCG, elastic, 16", "elastic16-lobpcg"),
+                        ("LOBPCG, 7 points, 16", "laplace16-lobpcg")):
+        runs = [who + "dist2-" + name + ranks for ranks in ("-1", "") for who in ("original-", "")]
+        counts = [values.get((run, "iterations")) for run in runs]
+        counts = sorted({"%d" % count for count in counts if count})
+        if counts:
+            rows.append((words, ", ".join(counts), *both(step, "dist2-%s-1" % name),
+                         *both(step, "dist2-" + name)))
+    return table(("solver, matrix, columns", "iterations", "1 rank, plain", "Shunt",
+                  "2 ranks, plain", "Shunt"), rows)
 
 
 def host():
@@ -530,6 +560,7 @@ TABLES = {
     "bsr": bsr, "tile": tile,
     "sddmm": sddmm, "sddmm scattered": sddmm_scattered, "solvers": solvers, "host": host,
     "ranks": ranks, "two gpus": two_gpus,
+    "two gpus solvers": two_gpus_solvers,
     "short programs": short_programs, "attention": attention, "graphblas": graphblas,
     "graphblas host": graphblas_host, "graphs": graphs,
 }

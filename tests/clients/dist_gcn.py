@@ -210,15 +210,18 @@ class Clock:
 
     @staticmethod
     def product(a, b, onto=None):
-        """A B, or that added to `onto`."""
+        """A B, or that added to `onto`.  A @ B would fill C with zeros first."""
+        beta = 0 if onto is None else 1
+        if onto is None:
+            onto = torch.empty(a.shape[0], b.shape[1], dtype=b.dtype, device=b.device)
         if torch.cuda.is_current_stream_capturing():
-            return a @ b if onto is None else torch.addmm(onto, a, b, out=onto)
+            return torch.addmm(onto, a, b, beta=beta, out=onto)
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
-        c = a @ b if onto is None else torch.addmm(onto, a, b, out=onto)
+        torch.addmm(onto, a, b, beta=beta, out=onto)
         end.record()
         Clock.pairs.append((begin, end))
-        return c
+        return onto
 
     @staticmethod
     def spent_us():

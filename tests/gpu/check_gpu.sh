@@ -27,7 +27,7 @@
 #   large      more than 2^31 entries, more than 2^31 elements of C, 10^8 rows, changed in place
 #   dist       a GCN and a solver in two ranks on the device, against one rank and float64
 #   dist2      the same on two devices by NCCL, in one rank and in two, without Shunt and with it, also
-#              with others' rows in PIECES (2), by sends and by copies, and as graphs: losses, and how
+#              with others' rows in PIECES (1), by sends and by copies, and as graphs: losses, and how
 #              much faster a step must be; dist2.txt: all times
 #   memory     programs that fill the device, or have little of it, without and with Shunt: both get
 #              as much; little: of these, those that have little alone

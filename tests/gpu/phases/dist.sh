@@ -51,7 +51,7 @@ faster() {
 dist2_gcn() {
   local type=$1 gain=$2 tolerance=$3 ranks how name=dist2-gcn-$1
   local words=(dist_gcn.py --backend nccl --type "$type" --nodes 1048576 --degree 17 --features 128)
-  local sends=(--pieces "${PIECES:-2}") copies=(--pieces "${PIECES:-2}" --by copies)
+  local sends=(--pieces "${PIECES:-1}") copies=(--pieces "${PIECES:-1}" --by copies)
   for ranks in 1 2; do
     distributed "original-$name-$ranks" "$ranks" "${words[@]}"
     distributed "$name-$ranks" "$ranks" "${words[@]}"
