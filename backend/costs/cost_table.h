@@ -111,7 +111,7 @@ struct shunt_csr_costs {
   struct shunt_sddmm_costs sddmm, sddmm_half; /* of layers; of 2-byte types; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
   double direct_start;      /* us; SDDMM that computes all of A B: */
-  double direct_step;       /* us for each of K, one after the other; */
+  double direct_step;       /* us for each of K, 512 wide; */
   double direct_entry;      /* us per million times that an entry is met by a tile */
   double alike;             /* share of that where rows of the same columns are taken together */
   double c64;               /* how many times as long as by its bytes */

@@ -49,11 +49,14 @@ double shunt_cost_csr_transposing(const struct shunt_csr *a, const struct shunt_
                                             of(m)->transposing_column * (double)a->cols);
 }
 
-/* Tiles of 64 columns each meet all entries of their rows. */
+/* Tiles each meet all entries of their rows. */
 static double direct_sddmm(const struct shunt_sddmm *p, const struct shunt_machine *m)
 {
-  const double met = 1e-6 * (double)p->c.nnz * ceil((double)p->c.cols / 64);
-  return of(m)->direct_start + of(m)->direct_step * (double)p->a.cols + of(m)->direct_entry * met;
+  const int columns = shunt_csr_sddmm_direct_columns(p, m->device.multiprocessors);
+  const double met = 1e-6 * (double)p->c.nnz * ceil((double)p->c.cols / columns);
+  const double width = sqrt((double)p->c.rows * (double)p->c.cols);
+  return of(m)->direct_start + of(m)->direct_step * (double)p->a.cols * width / 512 +
+         of(m)->direct_entry * met;
 }
 
 double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,

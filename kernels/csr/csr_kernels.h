@@ -85,8 +85,16 @@ static inline bool shunt_csr_sddmm_fits(const struct shunt_sddmm *p)
 static inline bool shunt_csr_sddmm_direct(const struct shunt_sddmm *p)
 {
   const double cells = (double)p->c.rows * (double)p->c.cols;
+  const bool f64 = p->a.type == SHUNT_F64;
   return p->a.type <= SHUNT_F64 && p->b.col_stride == 1 && p->b.row_stride > 1 &&
-         p->a.cols <= (p->a.type == SHUNT_F64 ? 64 : 128) && cells <= 512 * 512;
+         p->a.cols <= (f64 ? 64 : 128) && cells <= (f64 ? 768 * 768 : 1024 * 1024) &&
+         cells * (double)p->a.cols <= (f64 ? 1 << 24 : 1 << 25);
+}
+/* Columns of a tile there: 128 where tiles of 16 x 64 are more than two a multiprocessor. */
+static inline int shunt_csr_sddmm_direct_columns(const struct shunt_sddmm *p, int multiprocessors)
+{
+  const int64_t tiles = (p->c.rows + 15) / 16 * ((p->c.cols + 63) / 64);
+  return tiles > 2 * (int64_t)multiprocessors ? 128 : 64;
 }
 
 /* Bytes of `workspace`, on 256; the launcher, and its twin on the host, which needs none. */

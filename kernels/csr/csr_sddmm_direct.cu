@@ -19,6 +19,7 @@
 // Roofline: rows * columns * K multiply-adds; tests/bench/sddmm.md says where that is less than a
 // second launch and the entries' gathers.
 #include "kernels/common/early_launch.cuh"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_sddmm_operands.cuh"
 #include "kernels/ptx/ldst.cuh"
 
@@ -316,12 +317,21 @@ shunt_status launch(const struct shunt_sddmm *p, const struct shunt_device *d, c
                       dim3(S::THREADS), d, stream, make_args<T, I>(p, as_they_stand), s);
 }
 
+template <class T, class I>
+shunt_status with_columns(const struct shunt_sddmm *p, const struct shunt_device *d,
+                          cudaStream_t stream)
+{
+  return shunt_csr_sddmm_direct_columns(p, d->multiprocessors) == 128
+             ? launch<T, I, 4, 4, 4>(p, d, stream)
+             : launch<T, I, 4, 4, 2>(p, d, stream);
+}
+
 template <class T>
 shunt_status with_index(const struct shunt_sddmm *p, const struct shunt_device *d,
                         cudaStream_t stream)
 {
-  return p->c.index_type == SHUNT_I32 ? launch<T, int32_t, 4, 4, 2>(p, d, stream)
-                                      : launch<T, int64_t, 4, 4, 2>(p, d, stream);
+  return p->c.index_type == SHUNT_I32 ? with_columns<T, int32_t>(p, d, stream)
+                                      : with_columns<T, int64_t>(p, d, stream);
 }
 
 } // namespace

@@ -60,12 +60,13 @@ class Copies:
     """By the copy engines, out of the other ranks' memory: no multiprocessor is taken.
 
     One barrier is enough where exchanges come in turns: a rank comes to the next one's only after
-    its copies of this one, as both are on one stream."""
+    its copies of this one, as both are on one stream.  That goes before others: else the barrier's
+    kernel waits behind all blocks of the product that the copies are to run beside."""
     own_first, stream = True, None
 
     def __init__(self, rank, size, rows, width, pieces, like):
         from torch.distributed import _symmetric_memory as symmetric
-        Copies.stream = Copies.stream or torch.cuda.Stream()
+        Copies.stream = Copies.stream or torch.cuda.Stream(priority=-1)
         wide = rows // pieces
         self.give = symmetric.empty(rows, width, **like)
         self.link = symmetric.rendezvous(self.give, dist.group.WORLD)

@@ -194,6 +194,9 @@ int main(int argc, char **argv)
     if (kernel != &VECTOR) test_order(*kernel, d);
     test_refusals(*kernel, d);
   }
+  shunt_device few = d;
+  few.multiprocessors = 1; // so the wide tiles are taken
+  test_kernel(DIRECT, few);
   test_panel_choice();
   test_too_large(d);
   if (argc > 1 && !strcmp(argv[1], "--time")) time_sddmm(d);

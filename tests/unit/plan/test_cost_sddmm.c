@@ -49,7 +49,8 @@ static void test_layers_by_rows(void)
   } measured[] = {{SHUNT_F32, 256, 16, 0.2, 3.35, 4.33},    {SHUNT_F32, 512, 32, 0.1, 4.76, 6.73},
                   {SHUNT_F64, 512, 32, 0.05, 4.9, 6.91},    {SHUNT_F32, 1024, 64, 0.1, 7.62, 15.4},
                   {SHUNT_F64, 1024, 64, 0.05, 6.55, 19.7},  {SHUNT_F32, 2048, 64, 0.1, 14.9, 52.8},
-                  {SHUNT_F32, 2048, 256, 0.1, 43.6, 192.6}, {SHUNT_F64, 2048, 128, 0.1, 44.4, 176}};
+                  {SHUNT_F32, 2048, 256, 0.1, 43.6, 192.6}, {SHUNT_F64, 2048, 128, 0.1, 44.4, 176},
+                  {SHUNT_F32, 1024, 32, 0.1, 6.25, 8.79},   {SHUNT_F64, 768, 16, 0.1, 5.52, 7.46}};
   for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
     const int64_t n = measured[i].wide, k = measured[i].inner;
     const shunt_type t = measured[i].type;
