@@ -89,9 +89,10 @@ static double shaped_us(const struct shunt_spmm *p, int height, const struct shu
 
 /* ---- with its proof ------------------------------------------------------------------------- */
 
-/* Up to so many columns of B the kernel takes no longer by 64 than by 128 columns, which leave no
-   registers to a proof (tests/bench/results/integers.txt).  */
-enum { PROVED_COLUMNS = 256 };
+/* Up to so many columns of B, or for rows so short, the kernel takes hardly longer by 64 than by 128
+   columns, which leave no registers to a proof (tests/bench/results/integers.txt,
+   srbcrs/sectors.txt).  */
+enum { PROVED_COLUMNS = 256, PROVED_ROW = 4 * SHUNT_SRBCRS_STRIDE };
 
 /* A warp for a unit where there are 6 for a multiprocessor. */
 static struct shunt_srbcrs_shape gathered_shape(const struct shunt_spmm *p, int height,
@@ -110,7 +111,7 @@ static bool proves(const struct shunt_spmm *p, int height, const struct shunt_sr
 {
   const double rounds = shunt_srbcrs_spmm_proved_rounds(p, height, s, &m->device);
   if (s->groups) return is_shared(p, s, m) && rounds > 0 && rounds <= 1;
-  if (p->b.cols > PROVED_COLUMNS) return false;
+  if (p->b.cols > PROVED_COLUMNS) return mean_row(p) <= PROVED_ROW && rounds > 0 && rounds <= 4;
   return (rounds > 0 && rounds <= 1) || (rounds >= 1.8 && rounds <= 2);
 }
 
