@@ -5,7 +5,7 @@
 
 enum kind { BITS, SUMS, PARENTS };
 
-/* From graphblas_bc and graphblas_msbfs: wiki-Vote, ca-AstroPh. */
+/* From graphblas_bc and graphblas_msbfs, of wiki-Vote and ca-AstroPh, and graphblas_steps. */
 static const struct timed {
   const char *name;
   enum kind kind;
@@ -168,6 +168,20 @@ static const struct timed {
      {39885, 39885, 6083},
      348,
      713},
+    {"sums pushed from a bitmap F",
+     SUMS,
+     1,
+     0,
+     1,
+     1,
+     128,
+     3000,
+     12000,
+     153600,
+     7680,
+     {614400, 188700, 0},
+     1251,
+     1576},
     {"parents, a bitmap F",
      PARENTS,
      1,
