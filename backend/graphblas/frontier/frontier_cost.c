@@ -198,8 +198,8 @@ static double original_speedup(const struct shunt_frontier *x, double single)
   return pow(threads, x->complement ? 0.4 : 0.6);
 }
 
-/* What is pushed for bits and parents is written apart, so that memory's rate limits it; so are sums
-   where a bitmap F, which has entries for all nodes, makes many of them.  */
+/* What is pushed for bits and parents is written apart, so that memory's rate limits it; so are
+   sums where a bitmap F, which has entries for all nodes, makes many of them.  */
 static double host_speedup(const struct shunt_frontier *x, int threads)
 {
   if (x->sums) return pow(threads, x->f.dense && !x->a.by_column ? 0.4 : 0.9);
