@@ -89,8 +89,8 @@ static double shaped_us(const struct shunt_spmm *p, int height, const struct shu
 
 /* ---- with its proof ------------------------------------------------------------------------- */
 
-/* Up to so many columns of B, or for rows so short, the kernel takes hardly longer by 64 than by 128
-   columns, which leave no registers to a proof (tests/bench/results/integers.txt,
+/* Up to so many columns of B, or for rows so short, 64 columns take the kernel hardly longer than
+   128, which leave no registers to a proof (tests/bench/results/integers.txt,
    srbcrs/sectors.txt).  */
 enum { PROVED_COLUMNS = 256, PROVED_ROW = 4 * SHUNT_SRBCRS_STRIDE };
 
@@ -110,9 +110,10 @@ static bool proves(const struct shunt_spmm *p, int height, const struct shunt_sr
                    const struct shunt_machine *m)
 {
   const double rounds = shunt_srbcrs_spmm_proved_rounds(p, height, s, &m->device);
-  if (s->groups) return is_shared(p, s, m) && rounds > 0 && rounds <= 1;
-  if (p->b.cols > PROVED_COLUMNS) return mean_row(p) <= PROVED_ROW && rounds > 0 && rounds <= 4;
-  return (rounds > 0 && rounds <= 1) || (rounds >= 1.8 && rounds <= 2);
+  if (rounds <= 0) return false;
+  if (s->groups) return is_shared(p, s, m) && rounds <= 1;
+  if (p->b.cols > PROVED_COLUMNS) return mean_row(p) <= PROVED_ROW && rounds <= 4;
+  return rounds <= 1 || (rounds >= 1.8 && rounds <= 2);
 }
 
 static double behind_us(const struct shunt_spmm *p, int height, double longest_row,
