@@ -14,9 +14,10 @@ static const struct shunt_srbcrs_costs *of(const struct shunt_machine *m)
 
 /* ---- the product alone ---------------------------------------------------------------------- */
 
-/* Of what a stride takes warps that add up in the end, for a warp that has the group to itself:
-   4096^2, 20 and 10 %, N = 64: 7.3 and 5.2 us by four, 10.6 and 6.8 by one.  */
-static const double ALONE = 0.55;
+/* Of what a stride takes warps that add up in the end, for a warp that has the group to itself: by
+   it whole tiles are taken of 4096^2, 20 %, at N = 256, 18.2 us for 18.3, and not at 128, 15.7 for
+   12.1, nor of 10 % at 256, 13.1 for 11.1 (H100).  */
+static const double ALONE = 0.84;
 
 /* B gathered once for each vector, and C written; or the strides of the longest group, one after
    the other.  */
