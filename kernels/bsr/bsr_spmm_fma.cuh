@@ -13,6 +13,7 @@
 // has, at 8.5 TB/s on an H200; reached are 5.
 #pragma once
 #include "kernels/bsr/bsr_spmm_operands.cuh"
+#include "kernels/common/allow_shared.h"
 
 namespace shunt
 {
@@ -119,14 +120,13 @@ __global__ void __launch_bounds__(kWarps * 32, 2)
 template <class Shape>
 inline cudaError_t launch_fma_shape(const arguments<typename Shape::T> &p, cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(&bsr_spmm_fma<Shape>);
-  // Kept by the context, which the program may destroy: so asked for each time.
-  cudaError_t e =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);
+  constexpr auto kernel = &bsr_spmm_fma<Shape>;
+  const cudaError_t e = allow_shared<kernel>(Shape::kBytes);
   if (e != cudaSuccess) return e;
   void *parameters[] = {const_cast<arguments<typename Shape::T> *>(&p)};
-  return cudaLaunchKernel(kernel, grid_of(p, Shape::kTile, Shape::kUnits), dim3(kWarps * 32),
-                          parameters, Shape::kBytes, stream);
+  return cudaLaunchKernel(reinterpret_cast<const void *>(kernel),
+                          grid_of(p, Shape::kTile, Shape::kUnits), dim3(kWarps * 32), parameters,
+                          Shape::kBytes, stream);
 }
 
 template <class T, int Size>

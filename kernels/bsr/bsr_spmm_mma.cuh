@@ -22,6 +22,7 @@
 // Roofline: bytes gathered from L2, k of all lists x n x 2, at 8.5 TB/s on an H200.
 #pragma once
 #include "kernels/bsr/bsr_spmm_operands.cuh"
+#include "kernels/common/allow_shared.h"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/vector/vector_packed_spmm_common.cuh"
 
@@ -210,14 +211,12 @@ __global__ void __launch_bounds__(kWarps * 32, 2)
 template <class T, class Shape>
 inline cudaError_t launch_shape(const arguments<float> &p, cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(&bsr_spmm_mma<T, Shape>);
-  // Kept by the context, which the program may destroy: so asked for each time.
-  cudaError_t e =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);
+  constexpr auto kernel = &bsr_spmm_mma<T, Shape>;
+  const cudaError_t e = allow_shared<kernel>(Shape::kBytes);
   if (e != cudaSuccess) return e;
   void *parameters[] = {const_cast<arguments<float> *>(&p)};
-  return cudaLaunchKernel(kernel, grid_of(p, Shape::kTile, 1), dim3(kWarps * 32), parameters,
-                          Shape::kBytes, stream);
+  return cudaLaunchKernel(reinterpret_cast<const void *>(kernel), grid_of(p, Shape::kTile, 1),
+                          dim3(kWarps * 32), parameters, Shape::kBytes, stream);
 }
 
 template <class T>

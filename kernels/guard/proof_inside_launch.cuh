@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "kernels/common/allow_shared.h"
 #include "kernels/common/early_launch.cuh"
 #include "kernels/guard/proof_inside.cuh"
 
@@ -20,20 +21,17 @@ inline shunt_status make_proof(const struct shunt_spmm *p, const struct shunt_gu
 }
 
 // No more blocks than are at work at one time, which fit `each` on a multiprocessor; f.pieces is
-// set.
-template <class Product, class Proof>
-inline cudaError_t launch_proof(void (*kernel)(Product, Proof), int threads, int bytes, int each,
-                                const Product &p, Proof f, const struct shunt_device *d,
-                                cudaStream_t stream)
+// set.  Kernel: always given so many bytes.
+template <auto Kernel, class Product, class Proof>
+inline cudaError_t launch_proof(int threads, int bytes, int each, const Product &p, Proof f,
+                                const struct shunt_device *d, cudaStream_t stream)
 {
   const int at_once = std::min(each * d->multiprocessors, most_blocks);
   const int blocks = std::min(f.pieces, at_once);
   f.r.helpers = blocks;
-  // Kept by the context, which the program may destroy: so asked for each time.
-  const cudaError_t e = cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                                             cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  const cudaError_t e = bytes ? allow_shared<Kernel>(bytes) : cudaSuccess;
   if (e != cudaSuccess) return e;
-  return launch_early_with(bytes, kernel, dim3(static_cast<unsigned>(blocks)),
+  return launch_early_with(bytes, Kernel, dim3(static_cast<unsigned>(blocks)),
                            dim3(static_cast<unsigned>(threads)), d, stream, p, f) == SHUNT_OK
              ? cudaSuccess
              : cudaErrorUnknown;

@@ -1,5 +1,6 @@
 // sparse24_spmm_launch.cuh: launch of sparse24_spmm_wgmma.cuh, for one type of values.
 #pragma once
+#include "kernels/common/allow_shared.h"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
 #include "kernels/sparse24/sparse24_spmm_wgmma.cuh"
@@ -79,12 +80,8 @@ shunt_status launch(const arguments<typename T::compute> &k, const tensor_maps &
                     const rows_side<typename T::compute> &rows, const struct shunt_device *d,
                     cudaStream_t stream)
 {
-  const auto kernel = &spmm_sparse24<T, BMajor, Shape>;
-  // Kept by the context, which the program may destroy: so asked for each time.
-  if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                           cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           Shape::kBytes) != cudaSuccess)
-    return SHUNT_E_CUDA;
+  constexpr auto kernel = &spmm_sparse24<T, BMajor, Shape>;
+  if (allow_shared<kernel>(Shape::kBytes) != cudaSuccess) return SHUNT_E_CUDA;
   cudaLaunchAttribute early = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;

@@ -26,8 +26,8 @@ template <class T, int X, int Split>
 static cudaError_t launch_proved(const arguments<combined_store<T>> &k, const guard::proof_in<T> &f,
                                  const struct shunt_device *d, cudaStream_t stream)
 {
-  return guard::launch_proof(&spmm_strides_proved<T, X, Split>, proved_team::kThreads, 0,
-                             kProvedBlocks, k, f, d, stream);
+  return guard::launch_proof<&spmm_strides_proved<T, X, Split>>(proved_team::kThreads, 0,
+                                                                kProvedBlocks, k, f, d, stream);
 }
 
 template <class T>

@@ -1,4 +1,5 @@
 // srbcrs_spmm_strips.cu: the launch of SpMM by strips of B (srbcrs_spmm_strips.cuh).
+#include "kernels/common/allow_shared.h"
 #include "kernels/common/divide.h"
 #include "kernels/common/tensor_map.h"
 #include "kernels/srbcrs/srbcrs_spmm_strips.cuh"
@@ -20,12 +21,8 @@ template <class Shape, class T>
 static shunt_status launch_strips(const arguments<combined_store<T>> &k, const CUtensorMap &map,
                                   cudaStream_t stream)
 {
-  const auto kernel = &spmm_strips<combined_store<T>, Shape>;
-  // Kept by the context, which the program may destroy: so asked for each time.
-  if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                           cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           Shape::kBytes) != cudaSuccess)
-    return SHUNT_E_CUDA;
+  constexpr auto kernel = &spmm_strips<combined_store<T>, Shape>;
+  if (allow_shared<kernel>(Shape::kBytes) != cudaSuccess) return SHUNT_E_CUDA;
   const dim3 grid(static_cast<unsigned>(shunt_div_up(k.v.groups, Shape::kWarps * Shape::kGroups)),
                   static_cast<unsigned>(shunt_div_up(k.n, Shape::kTile)));
   kernel<<<grid, dim3(Shape::kThreads), Shape::kBytes, stream>>>(k, map);

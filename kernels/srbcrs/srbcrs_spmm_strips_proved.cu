@@ -27,8 +27,8 @@ template <class Shape, class T>
 static cudaError_t launch_shape(const strips_arguments<T> &k, const guard::proof_in<T> &f,
                                 const struct shunt_device *d, cudaStream_t stream)
 {
-  return guard::launch_proof(&spmm_strips_proved<T, Shape>, strips_team<Shape>::kThreads,
-                             strips_proved_bytes<Shape>, 1, k, f, d, stream);
+  return guard::launch_proof<&spmm_strips_proved<T, Shape>>(
+      strips_team<Shape>::kThreads, strips_proved_bytes<Shape>, 1, k, f, d, stream);
 }
 
 template <class T>

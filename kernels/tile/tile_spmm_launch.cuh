@@ -1,6 +1,7 @@
 // tile_spmm_launch.cuh: the launch of spmm_gather for one stored type; instantiated in one file per
 // type for dense tiles, and in another for those that may be 2:4.
 #pragma once
+#include "kernels/common/allow_shared.h"
 #include "kernels/tile/tile_kernels.h"
 #include "kernels/tile/tile_spmm_gather.cuh"
 #include "kernels/tile/tile_spmm_operands.cuh"
@@ -15,14 +16,14 @@ inline cudaError_t launch_split(const arguments &p, cudaStream_t stream)
 {
   constexpr int kWarps = gather_warps(Split), kUnits = kWarps / Split; // of a block
   constexpr int kBytes = gather_bytes(Split);
-  const void *kernel = reinterpret_cast<const void *>(&spmm_gather<T, Out, Sparse, Split>);
-  const cudaError_t e =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+  constexpr auto kernel = &spmm_gather<T, Out, Sparse, Split>;
+  const cudaError_t e = allow_shared<kernel>(kBytes);
   if (e != cudaSuccess) return e;
   const int64_t wide = (p.n + kGatherTile - 1) / kGatherTile;
   const dim3 grid(static_cast<unsigned>((p.blocks * wide + kUnits - 1) / kUnits));
   void *parameters[] = {const_cast<arguments *>(&p)};
-  return cudaLaunchKernel(kernel, grid, dim3(kWarps * 32), parameters, kBytes, stream);
+  return cudaLaunchKernel(reinterpret_cast<const void *>(kernel), grid, dim3(kWarps * 32),
+                          parameters, kBytes, stream);
 }
 
 // By p.split warps a unit.

@@ -16,8 +16,8 @@ static cudaError_t launch_proved(const arguments &p, guard::proof f, const struc
   const int64_t units = p.blocks * static_cast<int64_t>((p.n + kGatherTile - 1) / kGatherTile);
   if (units > INT32_MAX) return cudaErrorNotSupported;
   f.pieces = static_cast<int>((units + kUnits - 1) / kUnits);
-  return guard::launch_proof(&spmm_gather_proved<T, Out, Split>, proved_team<Split>::kThreads,
-                             gather_bytes(Split), proved_blocks(Split), p, f, d, stream);
+  return guard::launch_proof<&spmm_gather_proved<T, Out, Split>>(
+      proved_team<Split>::kThreads, gather_bytes(Split), proved_blocks(Split), p, f, d, stream);
 }
 
 template <class T, class Out>

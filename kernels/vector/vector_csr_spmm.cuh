@@ -29,6 +29,7 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+#include "kernels/common/allow_shared.h"
 #include "kernels/common/early_launch.cuh"
 #include "kernels/common/number.cuh"
 #include "kernels/common/scalar.cuh"
@@ -314,14 +315,12 @@ template <class Engine, class Out>
 inline cudaError_t launch(const arguments_of<typename Engine::sum> &p, int compute_capability,
                           cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(&spmm_vector_kernel<Engine, Out>);
+  constexpr auto kernel = &spmm_vector_kernel<Engine, Out>;
   const int groups_a_block = Engine::kWarps >> p.log2_slices;
-  const int shared = Engine::kWarps * Engine::kBytes;
+  constexpr int shared = Engine::kWarps * Engine::kBytes;
 
-  // Kept by the context, which the program may destroy: so asked for each time.
   if (shared > 48 * 1024) {
-    cudaError_t e =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    const cudaError_t e = allow_shared<kernel>(shared);
     if (e != cudaSuccess) return e;
   }
   cudaLaunchAttribute early = {};
@@ -336,7 +335,7 @@ inline cudaError_t launch(const arguments_of<typename Engine::sum> &p, int compu
   config.attrs = &early;
   config.numAttrs = can_launch_early(compute_capability) ? 1 : 0;
   void *parameters[] = {const_cast<arguments_of<typename Engine::sum> *>(&p)};
-  return cudaLaunchKernelExC(&config, kernel, parameters);
+  return cudaLaunchKernelExC(&config, reinterpret_cast<const void *>(kernel), parameters);
 }
 
 // One file per stored type; `tile` is 64 or 128, `out` the type of C.

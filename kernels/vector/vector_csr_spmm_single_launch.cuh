@@ -328,11 +328,9 @@ __global__ void __launch_bounds__(Shape::kWarps * 32, Shape::kBlocks)
 template <class T, class Out, class Shape>
 inline cudaError_t launch_once(arguments p, int tiles, int compute_capability, cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(&spmm_single_launch<T, Out, Shape>);
-  // Kept by the context, which the program may destroy: so asked for each time.
+  constexpr auto kernel = &spmm_single_launch<T, Out, Shape>;
   if (Shape::kBytes > 48 * 1024) {
-    const cudaError_t e =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);
+    const cudaError_t e = allow_shared<kernel>(Shape::kBytes);
     if (e != cudaSuccess) return e;
   }
   p.log2_slices = 0;
@@ -348,7 +346,7 @@ inline cudaError_t launch_once(arguments p, int tiles, int compute_capability, c
   config.attrs = &early;
   config.numAttrs = can_launch_early(compute_capability) ? 1 : 0;
   void *parameters[] = {&p};
-  return cudaLaunchKernelExC(&config, kernel, parameters);
+  return cudaLaunchKernelExC(&config, reinterpret_cast<const void *>(kernel), parameters);
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 // vector_packed_spmm_launch.cuh: the launches of spmm_direct and spmm_strips for
 // one stored type; instantiated in one file per type.
 #pragma once
+#include "kernels/common/allow_shared.h"
 #include "kernels/vector/vector_kernels.h"
 #include "kernels/vector/vector_packed_spmm_direct.cuh"
 #include "kernels/vector/vector_packed_spmm_strips.cuh"
@@ -21,30 +22,28 @@ template <class T, class Out, class Shape> constexpr auto direct_kernel()
 template <class T, class Out, class Shape>
 inline cudaError_t launch_direct(const arguments &p, cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(direct_kernel<T, Out, Shape>());
-  // Kept by the context, which the program may destroy: so asked for each time.
-  cudaError_t e =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);
+  constexpr auto kernel = direct_kernel<T, Out, Shape>();
+  const cudaError_t e = allow_shared<kernel>(Shape::kBytes);
   if (e != cudaSuccess) return e;
   const int groups_a_block = (kDirectWarps >> p.log2_slices) * Shape::kGroups;
   const dim3 grid((p.groups + groups_a_block - 1) / groups_a_block,
                   (p.n + Shape::kTile - 1) / Shape::kTile);
   void *parameters[] = {const_cast<arguments *>(&p)};
-  return cudaLaunchKernel(kernel, grid, dim3(kDirectWarps * 32), parameters, Shape::kBytes, stream);
+  return cudaLaunchKernel(reinterpret_cast<const void *>(kernel), grid, dim3(kDirectWarps * 32),
+                          parameters, Shape::kBytes, stream);
 }
 
 template <class T, class Out, class Group, class Shape>
 inline cudaError_t launch_strips(const arguments &p, const CUtensorMap &map, cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(&spmm_strips<T, Out, Group, Shape>);
-  // Kept by the context, which the program may destroy: so asked for each time.
-  cudaError_t e =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);
+  constexpr auto kernel = &spmm_strips<T, Out, Group, Shape>;
+  const cudaError_t e = allow_shared<kernel>(Shape::kBytes);
   if (e != cudaSuccess) return e;
   const dim3 grid((p.rows + Shape::kRows - 1) / Shape::kRows,
                   (p.n + Shape::kTile - 1) / Shape::kTile);
   void *parameters[] = {const_cast<arguments *>(&p), const_cast<CUtensorMap *>(&map)};
-  return cudaLaunchKernel(kernel, grid, dim3(Shape::kThreads), parameters, Shape::kBytes, stream);
+  return cudaLaunchKernel(reinterpret_cast<const void *>(kernel), grid, dim3(Shape::kThreads),
+                          parameters, Shape::kBytes, stream);
 }
 
 template <class T, class Out>

@@ -19,8 +19,8 @@ inline cudaError_t launch_proved(const arguments &p, proof f, const struct shunt
   const int groups_a_block = kDirectWarps >> p.log2_slices;
   f.down = (p.groups + groups_a_block - 1) / groups_a_block;
   f.pieces = f.down * ((p.n + Shape::kTile - 1) / Shape::kTile);
-  return guard::launch_proof(&spmm_direct_proved<T, Out, Shape>, proved_team<Shape>::kThreads,
-                             Shape::kBytes, 2, p, f, d, stream);
+  return guard::launch_proof<&spmm_direct_proved<T, Out, Shape>>(proved_team<Shape>::kThreads,
+                                                                 Shape::kBytes, 2, p, f, d, stream);
 }
 
 template <class T, class Out>
