@@ -100,6 +100,12 @@ static double shaped_us(const struct shunt_spmm *p, int height, const struct shu
    srbcrs/sectors.txt).  */
 enum { PROVED_COLUMNS = 256, PROVED_ROW = 4 * SHUNT_SRBCRS_STRIDE };
 
+/* Does it lose much by the 64 columns of a proof?  With few rows it has no more without one. */
+static bool loses_width(const struct shunt_spmm *p, int height, const struct shunt_machine *m)
+{
+  return p->b.cols > PROVED_COLUMNS && shunt_srbcrs_spmm_shape(p, height, &m->device).columns > 64;
+}
+
 /* A warp for a unit where there are 6 for a multiprocessor. */
 static struct shunt_srbcrs_shape gathered_shape(const struct shunt_spmm *p, int height,
                                                 const struct shunt_machine *m)
@@ -118,7 +124,7 @@ static bool proves(const struct shunt_spmm *p, int height, const struct shunt_sr
   const double rounds = shunt_srbcrs_spmm_proved_rounds(p, height, s, &m->device);
   if (rounds <= 0) return false;
   if (s->groups) return is_shared(p, s, m) && rounds <= 1;
-  if (p->b.cols > PROVED_COLUMNS) return mean_row(p) <= PROVED_ROW && rounds <= 4;
+  if (loses_width(p, height, m)) return mean_row(p) <= PROVED_ROW && rounds <= 4;
   return rounds <= 1 || (rounds >= 1.8 && rounds <= 2);
 }
 

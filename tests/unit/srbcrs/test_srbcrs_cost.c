@@ -12,26 +12,27 @@
 static struct shunt_context context = {.machine = {{132, 90, 232448, 60 << 20}, &shunt_costs_h200},
                                        .memory_bytes = (int64_t)140 << 30};
 
-/* A square layer in groups of `height` rows, of which the profile is known, and a call on it. */
+/* A layer in groups of `height` rows, of which the profile is known, and a call on it. */
 struct world {
   struct shunt_problem p;
   struct shunt_profile f;
   struct shunt_call call;
 };
 
-static void make(struct world *w, int64_t side, double density, int height, int64_t n)
+static void make_layer(struct world *w, int64_t rows, int64_t cols, double density, int height,
+                       int64_t n)
 {
-  const int64_t row = (int64_t)(density * (double)side), nnz = row * side;
+  const int64_t row = (int64_t)(density * (double)cols), nnz = row * rows;
   *w = (struct world){.p = {.op = SHUNT_SPMM, .op_a = 'N', .op_b = 'N', .batches = 1}};
   w->p.spmm.a = (struct shunt_csr){
-      .rows = side, .cols = side, .nnz = nnz, .index_type = SHUNT_I32, .value_type = SHUNT_I8};
-  w->p.spmm.b = (struct shunt_dense){side, n, n, 1, NULL, SHUNT_I8};
-  w->p.spmm.c = (struct shunt_dense){side, n, n, 1, NULL, SHUNT_I32};
+      .rows = rows, .cols = cols, .nnz = nnz, .index_type = SHUNT_I32, .value_type = SHUNT_I8};
+  w->p.spmm.b = (struct shunt_dense){cols, n, n, 1, NULL, SHUNT_I8};
+  w->p.spmm.c = (struct shunt_dense){rows, n, n, 1, NULL, SHUNT_I32};
   w->p.spmm.alpha.host = 1;
   w->p.spmm.compute = SHUNT_I32;
-  w->f = (struct shunt_profile){.rows = side, .cols = side, .nnz = nnz, .longest_row = row};
+  w->f = (struct shunt_profile){.rows = rows, .cols = cols, .nnz = nnz, .longest_row = row};
   for (int v = 0; v < 3; v++) {
-    w->f.groups_nonempty[v] = side / (8 >> v);
+    w->f.groups_nonempty[v] = rows / (8 >> v);
     w->f.groups_equal[v] = height >= 8 >> v ? w->f.groups_nonempty[v] : 0;
   }
   w->call = (struct shunt_call){.problem = &w->p,
@@ -40,6 +41,12 @@ static void make(struct world *w, int64_t side, double density, int height, int6
                                 .will_pack = true,
                                 .workspace = w,
                                 .workspace_bytes = (size_t)1 << 40};
+}
+
+/* A square one. */
+static void make(struct world *w, int64_t side, double density, int height, int64_t n)
+{
+  make_layer(w, side, side, density, height, n);
 }
 
 static double expected(const struct world *w, enum shunt_reason *reason)
@@ -102,27 +109,29 @@ static void test_taller_is_faster(void)
 }
 
 /* Inside where the blocks are all at work at once, in the shape that is fastest there, by strips
-   from 512 columns on, or where rows are short by gathers; behind where they are not, or strips of
-   128 columns would hash too much first.  */
+   from 512 columns on, or by gathers where rows are short or few; behind where they are not, or
+   strips of 128 columns would hash too much first.  */
 static void test_proof(void)
 {
   static const struct {
     int64_t side, n;
     struct shunt_srbcrs_shape shape;
     bool inside;
-    double full; /* 0: 0.1 */
-  } of[] = {{4096, 16, {32, 4, 0}, true},        {4096, 64, {64, 4, 0}, true},
-            {4096, 128, {64, 1, 0}, true},       {4096, 256, {64, 1, 0}, true},
-            {8192, 256, {64, 1, 0}, true},       {4096, 1024, {128, 1, 32}, true},
-            {4096, 512, {64, 1, 32}, true},      {8192, 512, {64, 1, 0}, false},
-            {6144, 256, {64, 1, 0}, false},      {4096, 257, {64, 1, 0}, false},
-            {4096, 512, {64, 1, 0}, true, 0.02}, {4096, 1024, {64, 1, 0}, true, 0.02},
-            {4096, 512, {64, 1, 0}, false, 0.05}};
+    double full;  /* 0: 0.1 */
+    int64_t rows; /* 0: as many as columns */
+  } of[] = {{4096, 16, {32, 4, 0}, true},         {4096, 64, {64, 4, 0}, true},
+            {4096, 128, {64, 1, 0}, true},        {4096, 256, {64, 1, 0}, true},
+            {8192, 256, {64, 1, 0}, true},        {4096, 1024, {128, 1, 32}, true},
+            {4096, 512, {64, 1, 32}, true},       {8192, 512, {64, 1, 0}, false},
+            {6144, 256, {64, 1, 0}, false},       {4096, 257, {64, 1, 0}, false},
+            {4096, 512, {64, 1, 0}, true, 0.02},  {4096, 1024, {64, 1, 0}, true, 0.02},
+            {4096, 512, {64, 1, 0}, false, 0.05}, {4096, 512, {64, 1, 0}, true, 0.15, 2048}};
   bool right = true, cheaper = true;
   for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
     struct world w;
     struct shunt_srbcrs_shape shape = {-1, -1, -1}; /* all of it is chosen */
-    make(&w, of[i].side, of[i].full > 0 ? of[i].full : 0.1, 8, of[i].n);
+    const int64_t rows = of[i].rows ? of[i].rows : of[i].side;
+    make_layer(&w, rows, of[i].side, of[i].full > 0 ? of[i].full : 0.1, 8, of[i].n);
     const struct shunt_machine *m = &context.machine;
     const bool inside = shunt_choose_srbcrs_proved(&w.p.spmm, 8, m, &shape);
     if (inside != of[i].inside || memcmp(&shape, &of[i].shape, sizeof shape))
