@@ -8,8 +8,10 @@ enum { SHOWN = 24 };
 
 /* ---- printing ------------------------------------------------------------- */
 
+/* The libraries warn of the options when they meet a call, so where they met none it is done here. */
 static void print_no_calls(const struct launch_end *end, FILE *to)
 {
+  tool_option_complain(to);
   if (tool_option_disable()) {
     fputs("shunt: SHUNT_DISABLE=1: no call was looked at\n", to);
     return;

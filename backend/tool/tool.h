@@ -111,6 +111,9 @@ const char *tool_option_text(const char *name);
 bool tool_option_strict(void);  /* SHUNT_STRICT=1 */
 bool tool_option_disable(void); /* SHUNT_DISABLE=1 */
 
+/* Writes a line for each name and value that is not understood. */
+void tool_option_complain(FILE *to);
+
 /* ---- tool_matrix.c -------------------------------------------------------- */
 
 /* Where a pattern comes from: a file, a word of tool_patterns.c, or a problem. */

@@ -1,7 +1,7 @@
 /* tool_options.c: shunt options, and what other commands ask of the options.
 
-   The tool reads them as the libraries do (backend/options/options.h).  Only `shunt options` says
-   what is not understood: what a program is run with, the library in it warns of.  */
+   The tool reads them as the libraries do (backend/options/options.h).  `shunt options` says what is
+   not understood; what a program is run with, the library in it warns of, once there is a call.  */
 #include <getopt.h>
 #include <glob.h>
 #include <string.h>
@@ -150,4 +150,11 @@ bool tool_option_strict(void)
 bool tool_option_disable(void)
 {
   return read_once()->options.disable;
+}
+
+void tool_option_complain(FILE *to)
+{
+  static struct shunt_options_reading reading;
+  struct shunt_complaints complaints = {.to = to};
+  shunt_options_read(&reading, &complaints);
 }

@@ -9,6 +9,11 @@ bool tool_option_disable(void)
   return false;
 }
 
+void tool_option_complain(FILE *to)
+{
+  (void)to;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   static FILE *to;

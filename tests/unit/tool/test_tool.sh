@@ -464,6 +464,9 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   expect 0 "run" "$SHUNT" run -- true
   has err "no calls were seen"
   for word in RTLD_DEEPBIND "shunt doctor -- PROGRAM" GrB_mxv GrB_vxm; do has err "$word"; done
+  expect 0 "a misspelt option" env SHUNT_MAHT=exact SHUNT_TUNE=perhaps "$SHUNT" run -- true
+  has err "SHUNT_MAHT is not known; the nearest name is SHUNT_MATH"
+  has err "SHUNT_TUNE=perhaps is not understood"
   expect 3 "the program's status" "$SHUNT" run sh -c 'exit 3'
   expect 143 "128 plus a signal" "$SHUNT" run sh -c 'kill -TERM $$'
   has err "signal 15"
