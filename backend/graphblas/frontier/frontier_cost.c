@@ -1,18 +1,18 @@
 /* frontier_cost.c: nanoseconds of a step of searches, by GraphBLAS and by the kernel, from what is
    read and the places of T.
 
-   The rates of one thread are of 972 steps of tests/bench/graphblas_steps and of those of the
-   clients on ca-AstroPh and wiki-Vote, on a Zen 3; GraphBLAS' are about the least that were
-   measured.  It adds rows with fewer terms than columns up in hash tables, goes through each place
-   where F is a bitmap, and looks up each entry of a sparse mask to pull.  A mask that is a bitmap
-   it copies, row after row, once there are terms for a tenth of it or for a row more than a table
-   may hold.  Parents were fitted to 448 steps: to push them takes it as long as sums, to pull them
-   as bits, and a factor.
+   The rates of one thread are of 1,458 steps of tests/bench/graphblas_steps and 1,008 of the
+   clients on ca-AstroPh, wiki-Vote and a Delaunay mesh, on a Zen 3; GraphBLAS' are about the least
+   that were measured.  It adds rows with fewer terms than columns up in hash tables, where each
+   entry of F costs more than the terms that it meets, goes through each place where F is a bitmap,
+   and looks up each entry of a sparse mask to pull.  A mask that is a bitmap it copies, row after
+   row, once there are terms for a tenth of it or for a row more than a table may hold.  To push
+   parents takes it as long as sums, to pull them as bits, and a factor.
 
    Neither is t times as fast on t threads.  To push a sparse F GraphBLAS takes one for each 2^19
    entries that are met or of the mask (its burble tells them), so mostly one.  The rest are powers
-   of t, by 1,458 steps (graphblas_steps -t) and 76 of the clients', on 4 and on 16 threads of an
-   H100's host.  */
+   of t, by 1,458 steps (graphblas_steps -t) and 1,500 of the clients', on 4 and on 16 threads of an
+   H100's host.  What a step writes for each place of T gains least from threads.  */
 #include <math.h>
 
 #include "backend/graphblas/frontier/frontier_cost.h"
@@ -52,6 +52,13 @@ static bool copies_mask(const struct shunt_frontier *x, struct shunt_frontier_re
   return 10 * met(x, reads.single) >= places(x) || table >= (double)x->a.cols;
 }
 
+/* For an entry of a sparse F, whose row of A comes from the farther away the more A has. */
+static double entry_by_original(const struct shunt_frontier *x)
+{
+  const double close = 4194304; /* bytes */
+  return 34 + 46 * share(8 * (double)(x->a.nnz + x->a.rows), close);
+}
+
 static double pushed_by_original(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
 {
   const double single = reads.single, mask = mask_entries(x), many = single / (3 * places(x));
@@ -60,21 +67,31 @@ static double pushed_by_original(const struct shunt_frontier *x, struct shunt_fr
     const double all = (x->sums ? 1.3 : 0.8) * single + (x->sums ? 11 : 9) * places(x);
     return all + (x->complement ? 1.4 : 15) * mask;
   }
-  if (x->m.dense) return copies_mask(x, reads) ? 4 * single + 6.5 * places(x) : 8 * single;
-  if (x->complement) return (3.5 + 8 * hashed) * single + 2 * mask;
-  return (3.5 + 10 * mask_share(x) + 1.5 * hashed) * single + 1.2 * mask;
+  const double met = entry_by_original(x) * (double)x->f.sparse.nnz;
+  if (x->m.dense)
+    return copies_mask(x, reads) ? (x->sums ? met : 0) + 5.5 * single + 3 * places(x)
+                                 : met + (x->sums ? 5 : 1) * single;
+  if (x->complement) return 0.8 * met + (1.5 + 5.5 * hashed) * single + 0.9 * mask;
+  return met + (0.5 + 8 * mask_share(x)) * single + 0.8 * mask;
 }
 
-/* A sparse F is not looked up: under a sparse mask each pair of rows is merged, else A is
-   transposed first and pushed.  Of pairs it is what dot products of ours take (masked_cost.c), a
-   half to a tenth of GraphBLAS'.  */
+/* For a pair of rows: merged, or the shorter one's entries searched for in a far longer one. */
+static double pair_by_original(double x, double y)
+{
+  const double shorter = x < y ? x : y, longer = x < y ? y : x;
+  return 8 * shorter < longer ? 4 * shorter * log2(longer) : 1.6 * (x + y);
+}
+
+/* A sparse F is not looked up: under a sparse mask each pair of rows is gone through, else A is
+   transposed first and pushed.  */
 static double unlooked_by_original(const struct shunt_frontier *x)
 {
   const double entries = (double)x->a.nnz, mean = entries / (double)x->a.rows;
   const double line = (double)x->f.sparse.nnz / (double)x->rows;
-  const double column = entries / (double)x->a.cols, shorter = line < column ? line : column;
+  const double column = entries / (double)x->a.cols;
   const double terms = (double)x->f.sparse.nnz * mean;
-  if (!x->complement) return x->m.dense ? 0 : (15 + shorter) * mask_entries(x);
+  if (!x->complement)
+    return x->m.dense ? 0 : (10 + pair_by_original(line, column)) * mask_entries(x);
   return 3 * entries +
          pushed_by_original(x, (struct shunt_frontier_reads){.single = terms, .row = line * mean});
 }
@@ -110,7 +127,7 @@ static double pulled_parents(const struct shunt_frontier *x, double f_entries, d
 {
   const double bits = pulled_by_original(x, f_entries, single);
   if (x->f.dense) return 1.3 * bits;
-  return (x->complement || x->m.dense ? 1.1 : 3) * bits;
+  return (x->complement || x->m.dense ? 1.1 : 1) * bits;
 }
 
 static double by_original(const struct shunt_frontier *x, double f_entries,
@@ -122,12 +139,14 @@ static double by_original(const struct shunt_frontier *x, double f_entries,
   return x->parents ? pushed_parents(x, reads) : pushed_by_original(x, reads);
 }
 
-/* Of groups that threads share: pushed sums and parents are looked up by each of them, with
-   its range of columns; of pushed bits each has a T.  */
-static double shared(const struct shunt_frontier *x, int64_t groups, int threads)
+/* Of groups that threads share: pushed sums and parents are looked up by each of them, with its
+   range of columns, sums of a sparse F for each entry of it; of pushed bits each has a T.  */
+static double shared(const struct shunt_frontier *x, double f_entries, int64_t groups, int threads)
 {
-  const double each = x->sums || x->parents ? 10 : 1, nodes = (double)x->a.rows;
-  return x->a.by_column || threads == 1 ? 0 : each * (double)(groups % threads) * nodes;
+  const double left = (double)(groups % threads);
+  if (x->a.by_column || threads == 1) return 0;
+  if (x->sums && !x->f.dense) return 40 * f_entries * left / (double)groups;
+  return (x->sums || x->parents || !x->f.dense ? 10 : 1) * left * (double)x->a.rows;
 }
 
 /* For an entry of A that a group reads: pushed bits by how many nodes the caches hold, pushed sums
@@ -164,16 +183,38 @@ static double parents_by_host(const struct shunt_frontier *x, double f_entries,
          mask_entries(x);
 }
 
-/* On one thread. */
-static double by_host(const struct shunt_frontier *x, double f_entries,
-                      struct shunt_frontier_reads reads, int64_t groups)
+/* On one thread: `read` grows with what is met, `placed` with the places of T. */
+struct times {
+  double read, placed;
+};
+
+/* By a sparse F.  T, of sums 64 bytes a node and of bits 8, is soon more than the caches hold; so
+   is what a sparse mask becomes.  */
+static struct times pushed_by_host(const struct shunt_frontier *x,
+                                   struct shunt_frontier_reads reads, int64_t groups)
+{
+  const double start = 25000, nodes = (double)(x->a.rows + x->a.cols);
+  const double far = share((double)x->a.cols, 65536), near = share((double)x->a.cols, 16384);
+  const double bit = 0.6 + 1.8 * near + (x->m.dense ? 0 : 5 * far);
+  const double read = x->sums ? 2.1 + 6.5 * far : bit, mask = x->sums ? 1 : 0.8 + 2 * far;
+  const double group = x->sums ? 1.5 : 3.4, row = x->sums ? 0.25 : 0.07;
+  return (struct times){
+      .read = read * reads.grouped + mask * mask_entries(x) + collected_by_host(x, reads.single),
+      .placed = start + (group * (double)groups + row * (double)x->rows) * nodes,
+  };
+}
+
+static struct times by_host(const struct shunt_frontier *x, double f_entries,
+                            struct shunt_frontier_reads reads, int64_t groups)
 {
   const double nodes = (double)(x->a.rows + x->a.cols);
-  if (x->parents) return parents_by_host(x, f_entries, reads, groups);
+  if (x->parents) return (struct times){.read = parents_by_host(x, f_entries, reads, groups)};
+  if (!x->a.by_column && !x->f.dense) return pushed_by_host(x, reads, groups);
   const bool lines = x->sums && x->f.dense && x->a.by_column; /* F and T are turned, all of them */
   const double group = lines ? 8 : 5, row = lines ? 0.9 : x->sums ? 0.3 : 0.2;
-  return read_by_host(x) * reads.grouped + group * (double)groups * nodes +
-         row * (double)x->rows * nodes + 1.5 * mask_entries(x) + collected_by_host(x, reads.single);
+  return (struct times){.read = read_by_host(x) * reads.grouped + group * (double)groups * nodes +
+                                row * (double)x->rows * nodes + 1.5 * mask_entries(x) +
+                                collected_by_host(x, reads.single)};
 }
 
 /* ---- on more threads ------------------------------------------------------------------------- */
@@ -187,13 +228,21 @@ static double pushing_threads(const struct shunt_frontier *x, double single)
   return all < 1 ? 1 : all < threads ? all : threads;
 }
 
+/* Pairs of rows are shared by what they take. */
+static double pairing_threads(const struct shunt_frontier *x, double original)
+{
+  const double each = 200000, all = original / each, threads = x->threads; /* ns */
+  return all < 1 ? 1 : all < threads ? all : threads;
+}
+
 /* By rows of a bitmap F all threads push at once; dot products are parted by A's entries. */
-static double original_speedup(const struct shunt_frontier *x, double single)
+static double original_speedup(const struct shunt_frontier *x, double original, double single)
 {
   const double threads = x->threads;
   if (x->threads <= 1) return 1;
   if (!x->a.by_column && !x->f.dense) return pushing_threads(x, single);
-  if (!x->f.dense) return pow(threads, 0.2);
+  if (!x->f.dense)
+    return x->complement ? pow(threads, 0.2) : pow(pairing_threads(x, original), 0.8);
   if (!x->a.by_column) return pow(threads, x->complement ? 0.8 : 0.2);
   return pow(threads, x->complement ? 0.4 : 0.6);
 }
@@ -211,13 +260,13 @@ struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x, doubl
 {
   const int64_t width = x->sums ? 8 : 64, groups = (x->rows + width - 1) / width;
   const int threads = shunt_frontier_threads(x);
-  const double original = by_original(x, f_entries, reads),
-               host = by_host(x, f_entries, reads, groups);
-  const double team = threads > 1 ? 4e4 : 0, more = shared(x, groups, threads) + team;
+  const double original = by_original(x, f_entries, reads);
+  const struct times host = by_host(x, f_entries, reads, groups);
+  const double team = threads > 1 ? 4e4 : 0, more = shared(x, f_entries, groups, threads) + team;
   return (struct grb_frontier_cost){
-      .original = original / original_speedup(x, reads.single),
-      .host = host / host_speedup(x, threads) + more,
+      .original = original / original_speedup(x, original, reads.single),
+      .host = host.read / host_speedup(x, threads) + host.placed / pow(threads, 0.35) + more,
       .original_alone = original,
-      .host_alone = host,
+      .host_alone = host.read + host.placed,
   };
 }

@@ -1,6 +1,8 @@
 /* frontier_glance.c: steps of searches that no way of ours can be faster at, found before F is
    read: reading sorts it, for which GraphBLAS has no need.  Graphs of many levels, as roads are,
    have hundreds of them.  */
+#include <math.h>
+
 #include "backend/graphblas/engine.h"
 #include "backend/graphblas/frontier/frontier_cost.h"
 #include "backend/graphblas/masked_cost.h"
@@ -51,8 +53,9 @@ static bool take_glance(const struct grb_product *p, struct glance *g)
    rows one may have nearly all there is (uneven), else it is taken for a mean one.  */
 static struct grb_frontier_cost cost_of(const struct glance *g, double more, bool uneven)
 {
-  const double all = (double)g->x.a.nnz, likely = g->entries * g->reach, terms = more * likely,
-               rows = (double)g->x.rows;
+  const double rows = (double)g->x.rows, groups = ceil(rows / (g->x.sums ? 8 : 64));
+  const double all = groups * (double)g->x.a.nnz, likely = g->entries * g->reach,
+               terms = more * likely;
   const struct shunt_frontier_reads reads = {terms, terms < all ? terms : all,
                                              uneven ? terms : likely / rows};
   return grb_frontier_cost(&g->x, g->entries, reads);
@@ -81,7 +84,7 @@ void grb_frontier_was_uneven(bool it_was)
    rows?  Such a step is read if those before it did.  */
 bool grb_frontier_is_hopeless(struct grb_product *p)
 {
-  const double more = 1.5, worth_it = 1.25;
+  const double more = 1.5, worth_it = 2;
   struct glance g;
   if (!take_glance(p, &g)) return false;
   const struct grb_frontier_cost likely = cost_of(&g, 1, false);

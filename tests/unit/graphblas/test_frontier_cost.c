@@ -5,7 +5,8 @@
 
 enum kind { BITS, SUMS, PARENTS };
 
-/* From graphblas_bc and graphblas_msbfs, of wiki-Vote and ca-AstroPh, and graphblas_steps. */
+/* From graphblas_bc and graphblas_msbfs, of wiki-Vote, ca-AstroPh and a Delaunay mesh, and
+   graphblas_steps.  */
 static const struct timed {
   const char *name;
   enum kind kind;
@@ -211,6 +212,62 @@ static const struct timed {
      2218,
      775},
     {"bits", BITS, 1, 0, 0, 1, 64, 8297, 201524, 10474, 395521, {21592, 21592, 6688}, 2362, 161},
+    {"bits of a mesh",
+     BITS,
+     1,
+     0,
+     0,
+     1,
+     64,
+     65536,
+     393150,
+     50047,
+     0,
+     {298473, 298473, 5940},
+     8336,
+     1501},
+    {"sums of a mesh",
+     SUMS,
+     1,
+     0,
+     0,
+     1,
+     32,
+     65536,
+     393150,
+     22372,
+     0,
+     {135564, 135564, 6986},
+     3661,
+     1940},
+    {"sums of a mesh, a sparse mask",
+     SUMS,
+     0,
+     0,
+     0,
+     0,
+     32,
+     65536,
+     393150,
+     28373,
+     28726,
+     {170902, 170902, 7938},
+     3419,
+     2092},
+    {"few of a mesh",
+     SUMS,
+     0,
+     0,
+     0,
+     0,
+     32,
+     65536,
+     393150,
+     2339,
+     1412,
+     {14682, 14682, 2159},
+     261,
+     620},
 };
 
 static struct shunt_frontier step(const struct timed *t)
