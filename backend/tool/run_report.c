@@ -8,7 +8,7 @@ enum { SHOWN = 24 };
 
 /* ---- printing ------------------------------------------------------------- */
 
-/* The libraries warn of the options when they meet a call, so where they met none it is done here. */
+/* The libraries warn of the options when they meet a call: where they met none it is done here. */
 static void print_no_calls(const struct launch_end *end, FILE *to)
 {
   tool_option_complain(to);

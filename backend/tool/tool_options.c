@@ -1,7 +1,8 @@
 /* tool_options.c: shunt options, and what other commands ask of the options.
 
-   The tool reads them as the libraries do (backend/options/options.h).  `shunt options` says what is
-   not understood; what a program is run with, the library in it warns of, once there is a call.  */
+   The tool reads them as the libraries do (backend/options/options.h).  What is not understood
+   `shunt options` says; of what a program is run with the library in it warns, once there is a
+   call.  */
 #include <getopt.h>
 #include <glob.h>
 #include <string.h>
