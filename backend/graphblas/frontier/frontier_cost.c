@@ -145,7 +145,8 @@ static double shared(const struct shunt_frontier *x, double f_entries, int64_t g
 {
   const double left = (double)(groups % threads);
   if (x->a.by_column || threads == 1) return 0;
-  if (x->sums && !x->f.dense) return 40 * f_entries * left / (double)groups;
+  if (x->sums && !x->f.dense)
+    return 40 * fmin(f_entries / (double)groups, (double)x->a.rows) * left;
   return (x->sums || x->parents || !x->f.dense ? 10 : 1) * left * (double)x->a.rows;
 }
 
@@ -240,7 +241,7 @@ static double original_speedup(const struct shunt_frontier *x, double original, 
 {
   const double threads = x->threads;
   if (x->threads <= 1) return 1;
-  if (!x->a.by_column && !x->f.dense) return pushing_threads(x, single);
+  if (!x->a.by_column && !x->f.dense) return pow(pushing_threads(x, single), 0.6);
   if (!x->f.dense)
     return x->complement ? pow(threads, 0.2) : pow(pairing_threads(x, original), 0.8);
   if (!x->a.by_column) return pow(threads, x->complement ? 0.8 : 0.2);
