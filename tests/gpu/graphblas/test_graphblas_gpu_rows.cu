@@ -209,8 +209,9 @@ static void test_faults(bool accumulate, int devices, enum grb_gpu_way way)
     f.bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
     if (seen < n) break;
   }
-  check(f.bad == 0 && f.refused > 3 / every() && rounds < 4999 &&
-            (!accumulate || way != GRB_GPU_IN_TURNS || f.finished > 1 / every()),
+  const bool some = every() > 1; // of the faults, which may be none of those that are refused
+  check(f.bad == 0 && rounds < 4999 && (some || f.refused > 3) &&
+            (some || !accumulate || way != GRB_GPU_IN_TURNS || f.finished > 1),
         "%s: %d faults, accumulate %d, %d devices: %d refused, %d finished on the host, %d bad",
         name_of(way), rounds, accumulate, devices, f.refused, f.finished, f.bad);
 }
