@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
+#include "backend/log/log_density.h"
 #include "backend/options/options.h"
 
 /* ---- copies and proofs ------------------------------------------------------------------- */
@@ -88,7 +88,11 @@ void shunt_log_memory(int64_t copies, int64_t device)
 /* ---- matrices ---------------------------------------------------------------------------- */
 
 enum { MATRICES = 32 };
-static struct shunt_profile matrices[MATRICES];
+static struct matrix {
+  struct shunt_profile profile;
+  double densest;
+  char density[SHUNT_DENSITY_TEXT]; /* "": none */
+} matrices[MATRICES];
 static int matrix_count;
 
 static bool same(const struct shunt_profile *a, const struct shunt_profile *b)
@@ -98,13 +102,41 @@ static bool same(const struct shunt_profile *a, const struct shunt_profile *b)
          memcmp(a->groups_equal, b->groups_equal, sizeof a->groups_equal) == 0;
 }
 
+/* With the lock held; NULL: there are too many. */
+static struct matrix *matrix_of(const struct shunt_profile *f)
+{
+  int i = 0;
+  while (i < matrix_count && !same(&matrices[i].profile, f)) i++;
+  if (i == MATRICES) return NULL;
+  if (i == matrix_count) {
+    matrices[i].profile = *f;
+    matrices[i].density[0] = 0;
+    matrix_count++;
+  }
+  return &matrices[i];
+}
+
 void shunt_log_matrix(const struct shunt_profile *f)
 {
   if (!wanted() || pthread_mutex_trylock(&lock) != 0) return;
-  int i = 0;
-  while (i < matrix_count && !same(&matrices[i], f)) i++;
-  if (i == matrix_count && i < MATRICES) matrices[matrix_count++] = *f;
+  matrix_of(f);
   pthread_mutex_unlock(&lock);
+}
+
+void shunt_log_density(const struct shunt_profile *f, const struct shunt_density *d)
+{
+  if (!wanted() || pthread_mutex_trylock(&lock) != 0) return;
+  struct matrix *m = matrix_of(f);
+  if (m) m->densest = shunt_density_write(d, m->density);
+  pthread_mutex_unlock(&lock);
+}
+
+bool shunt_log_wants_density(void)
+{
+  if (!wanted() || pthread_mutex_trylock(&lock) != 0) return false;
+  const bool room = matrix_count < MATRICES;
+  pthread_mutex_unlock(&lock);
+  return room;
 }
 
 static double share(int64_t part, int64_t whole)
@@ -112,16 +144,19 @@ static double share(int64_t part, int64_t whole)
   return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static void print_matrix(FILE *to, const struct shunt_profile *f)
+static void print_matrix(FILE *to, const struct matrix *m)
 {
+  const struct shunt_profile *f = &m->profile;
   fprintf(to,
           "# matrix\trows=%" PRId64 "\tcols=%" PRId64 "\tnnz=%" PRId64 "\tlongest=%" PRId64
           "\tempty=%" PRId64,
           f->rows, f->cols, f->nnz, f->longest_row, f->empty_rows);
   for (int v = 0; v < 3; v++)
     fprintf(to, "\talike%d=%.4f", 8 >> v, share(f->groups_equal[v], f->groups_nonempty[v]));
-  fprintf(to, "\ttwo_of_four=%.4f\tsquares=%.6g\n", 1 - share(f->crowded_rows, f->rows),
+  fprintf(to, "\ttwo_of_four=%.4f\tsquares=%.6g", 1 - share(f->crowded_rows, f->rows),
           f->row_length_squares);
+  if (m->density[0]) fprintf(to, "\tdensest=%.4g\tdensity=%s", m->densest, m->density);
+  fputc('\n', to);
 }
 
 /* ---- the report -------------------------------------------------------------------------- */

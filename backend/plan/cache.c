@@ -46,6 +46,7 @@ shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int6
     shunt_cache_free(c);
     return s;
   }
+  cache_density_make(c);
   *out = c;
   return SHUNT_OK;
 }
@@ -53,6 +54,7 @@ shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int6
 void shunt_cache_free(struct shunt_cache *c)
 {
   if (!c) return;
+  cache_density_free(c);
   if (c->scratch) shunt_device_free_now(c->scratch);
   if (c->reaper) cudaStreamDestroy(c->reaper);
   shunt_cache_words_free(c);

@@ -1,7 +1,7 @@
 /* cache_inside.h: the cache's own data, for cache.c (entries), cache_arrays.c (where their arrays
-   stand), cache_profile.c (profiles on their way), packed.c (memory), memory/admission.c (which
-   copies are made), memory/packed_pool.c (what they take of the device) and packed_uses.c (who uses
-   them).  What others may know is in cache.h.  */
+   stand), cache_profile.c (profiles on their way), cache_density.c (pictures, in front of them),
+   packed.c (memory), memory/admission.c (which copies are made), memory/packed_pool.c (what they
+   take of the device) and packed_uses.c (who uses them).  What others may know is in cache.h.  */
 #ifndef SHUNT_CACHE_INSIDE_H
 #define SHUNT_CACHE_INSIDE_H
 
@@ -11,6 +11,7 @@
 
 #include "backend/plan/cache.h"
 #include "backend/plan/frozen.h"
+#include "conv/profile/density.h"
 
 enum {
   ENTRY_PAGE = 256, /* entries that are allocated at once */
@@ -19,6 +20,7 @@ enum {
   PROFILES = 256, /* profiles on their way at a time, */
   SETTLINGS = 16, /* and those that are waited for */
   PROFILE_SLOTS = PROFILES + SETTLINGS,
+  DENSITIES = 32,   /* pictures on their way, where a report is asked for */
   WORD_PAGE = 2048, /* copies that pinned memory is made for at once */
   MOST_WORD_PAGES = 32,
   MOST_USES = 8 /* streams whose last use of a copy is told apart */
@@ -110,8 +112,9 @@ struct shunt_cache_entry {
 
 struct profile_slot {
   struct shunt_cache_entry
-      *owner;      /* NULL: the entry went to another matrix, the result to nobody */
-  uint64_t serial; /* 0: free */
+      *owner;                    /* NULL: the entry went to another matrix, the result to nobody */
+  uint64_t serial;               /* 0: free */
+  struct shunt_density *density; /* on its way in front of it; NULL: none */
 };
 
 struct shunt_cache {
@@ -129,6 +132,10 @@ struct shunt_cache {
   struct profile_slot slot[PROFILE_SLOTS];
   struct shunt_profile *arriving; /* pinned, one a slot */
   char *scratch;                  /* device: SHUNT_PROFILE_SCRATCH a slot */
+
+  struct shunt_density *densities; /* pinned; NULL: no report is asked for */
+  char *density_scratch;           /* device: SHUNT_DENSITY_SCRATCH each */
+  bool density_taken[DENSITIES];
 
   struct {
     struct shunt_cache_packed *packed; /* WORD_PAGE of them, */
@@ -233,6 +240,20 @@ bool cache_asks_again(struct shunt_cache *c, struct shunt_cache_entry *e);
 /* By cache_profile.c, with the lock held. */
 bool shunt_cache_profile_read(struct shunt_cache *c, struct shunt_cache_entry *e); /* it arrived */
 void shunt_cache_profile_orphan(struct shunt_cache *c, struct shunt_cache_entry *e);
+
+/* By cache_density.c.  Made and freed with the cache; `make` leaves none where it fails. */
+void cache_density_make(struct shunt_cache *c);
+void cache_density_free(struct shunt_cache *c);
+/* With the lock held: a place for a picture, or NULL; and it is free again. */
+struct shunt_density *cache_density_claim(struct shunt_cache *c);
+void cache_density_release(struct shunt_cache *c, struct shunt_density *d);
+/* Without: the picture, in front of the profile of that serial.  out: NULL: does nothing. */
+void cache_density_enqueue(struct shunt_cache *c, struct shunt_density *out, uint64_t serial,
+                           const struct shunt_csr *a, const struct shunt_device *d,
+                           cudaStream_t stream);
+/* With the lock held, the profile being here: to the report, and released.  d: may be NULL. */
+void cache_density_tell(struct shunt_cache *c, struct shunt_density *d, uint64_t serial,
+                        const struct shunt_profile *f);
 
 /* Where one more copy of the matrix may stand: an empty place, or else an idle copy's; or NULL. */
 static inline struct shunt_cache_packed **cache_place(struct shunt_cache_entry *e)

@@ -30,7 +30,8 @@ bool shunt_cache_profile_read(struct shunt_cache *c, struct shunt_cache_entry *e
     if (!e->has_profile) e->known_at = e->calls;
     e->has_profile = true;
     e->profile_slot = -1;
-    c->slot[i] = (struct profile_slot){NULL, 0};
+    cache_density_tell(c, c->slot[i].density, c->slot[i].serial, &e->profile);
+    c->slot[i] = (struct profile_slot){0};
     return true;
   }
   if (e->calls - e->profiled_at > LOST_AFTER) shunt_cache_profile_orphan(c, e);
@@ -48,7 +49,8 @@ static int claim_slot(struct shunt_cache *c, struct shunt_cache_entry *e)
 {
   for (int i = 0; i < PROFILES; i++) {
     if (c->slot[i].serial && (c->slot[i].owner || !has_arrived(c, i))) continue;
-    c->slot[i] = (struct profile_slot){e, ++c->serials};
+    cache_density_release(c, c->slot[i].density);
+    c->slot[i] = (struct profile_slot){e, ++c->serials, cache_density_claim(c)};
     e->profile_slot = i;
     e->profiled_at = e->calls;
     return i;
@@ -61,20 +63,21 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_looku
                                  cudaStream_t stream)
 {
   struct shunt_cache_entry *e = l->entry;
-  uint64_t serial = 0;
+  struct profile_slot slot = {0};
   int i = -1;
   if (!e) return SHUNT_E_MEMORY;
   pthread_mutex_lock(&c->lock);
   if (e->identity == l->identity && e->profile_slot < 0) i = claim_slot(c, e);
-  if (i >= 0) serial = c->slot[i].serial;
+  if (i >= 0) slot = c->slot[i];
   pthread_mutex_unlock(&c->lock);
   if (i < 0) return SHUNT_OK; /* another profile is on its way, or too many are */
+  cache_density_enqueue(c, slot.density, slot.serial, a, d, stream);
   shunt_status r = SHUNT_LAUNCH(shunt_profile_csr_cuda(
-      a, serial, &c->arriving[i], c->scratch + (size_t)i * SHUNT_PROFILE_SCRATCH, d, stream));
+      a, slot.serial, &c->arriving[i], c->scratch + (size_t)i * SHUNT_PROFILE_SCRATCH, d, stream));
   if (r == SHUNT_OK) return r;
   pthread_mutex_lock(&c->lock);
   if (c->slot[i].owner) c->slot[i].owner->profile_slot = -1;
-  c->slot[i] = (struct profile_slot){NULL, 0};
+  c->slot[i] = (struct profile_slot){0}; /* the picture may still come: its place stays taken */
   pthread_mutex_unlock(&c->lock);
   return r;
 }
@@ -87,7 +90,7 @@ static int claim_settling(struct shunt_cache *c)
   pthread_mutex_lock(&c->lock);
   for (int i = PROFILES; i < PROFILE_SLOTS && found < 0; i++)
     if (!c->slot[i].serial) {
-      c->slot[i] = (struct profile_slot){NULL, ++c->serials};
+      c->slot[i] = (struct profile_slot){.serial = ++c->serials};
       found = i;
     }
   pthread_mutex_unlock(&c->lock);

@@ -4,7 +4,7 @@ REPORT_SOURCES = %D%/run_report.c %D%/report/report_calls.c %D%/report/report_fi
   %D%/report/report_json.c %D%/report/report_merge.c %D%/report/report_page.c \
   %D%/report/report_pieces.c %D%/report/report_ranks.c %D%/report/report_read.c \
   %D%/report/report_style.c %D%/report/report_sums.c %D%/report/report_timeline.c \
-  %D%/report/report_upkeep.c %D%/report/report_words.c
+  %D%/report/report_matrices.c %D%/report/report_upkeep.c %D%/report/report_words.c
 shunt_SOURCES = \
   %D%/demo.c %D%/launch.c %D%/main.c %D%/model.c %D%/model_print.c %D%/run.c \
   %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_options.c %D%/tool_patterns.c \

@@ -8,7 +8,7 @@ check_PROGRAMS = \
   %D%/graphblas/test_kept_memory %D%/graphblas/test_masked_seconds \
   %D%/native/test_native %D%/native/test_native_integers %D%/native/test_native_integers_rows \
   %D%/native/test_native_refused %D%/options/test_options \
-  %D%/plan/test_log_gain %D%/plan/test_log_python %D%/plan/test_timeline \
+  %D%/plan/test_log_density %D%/plan/test_log_gain %D%/plan/test_log_python %D%/plan/test_timeline \
   %D%/semiring/test_semiring_bundles %D%/semiring/test_semiring_frontier \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
   %D%/semiring/test_semiring_masked_reads \
@@ -67,6 +67,7 @@ NATIVE_TEST_LIBS = libshunt-native.la $(TESTED) libshunt-host.la $(ZLIB_LIBS) -l
 
 %C%_options_test_options_LDADD = $(TESTED) -lpthread
 %C%_plan_test_log_gain_LDADD = $(TESTED) libshunt-problem.la -lm
+%C%_plan_test_log_density_LDADD = $(TESTED) -lm
 %C%_plan_test_log_python_LDFLAGS = -rdynamic
 %C%_plan_test_log_python_LDADD = $(TESTED)
 %C%_graphblas_test_arenas_LDADD = $(TESTED)
@@ -141,7 +142,8 @@ check_PROGRAMS += \
 
 %C%_plan_test_gpu_budget_LDADD = $(TESTED) -lpthread
 
-LOG_SOURCES = backend/log/log_caller.c backend/log/log_gain.c backend/log/log_measure.c \
+LOG_SOURCES = backend/log/log_caller.c backend/log/log_density.c backend/log/log_gain.c \
+  backend/log/log_measure.c \
   backend/log/log_process.c backend/log/log_python.c backend/log/log_report.c \
   backend/log/log_timeline.c backend/log/log_upkeep.c backend/plan/fault.c backend/plan/frozen.c \
   backend/plan/log.c

@@ -140,6 +140,10 @@ static void put_upkeep(FILE *to, const struct run_report *r)
     put_number(to, "alike2", m->alike[2], true);
     put_number(to, "two_of_four", m->two_of_four, true);
     put_number(to, "squares", m->squares, true);
+    if (m->density[0]) {
+      fprintf(to, ", \"densest\": %.4g", m->densest);
+      put_string(to, "density", m->density, false);
+    }
     fputc('}', to);
   }
   fputc(']', to);

@@ -211,16 +211,19 @@ static bool add_all(void **to, int *n, int *room, const void *from, int count, s
   return true;
 }
 
+static void add_matrix(struct run_report *r, const struct report_matrix *m)
+{
+  for (int k = 0; k < r->matrices; k++) {
+    if (!same_matrix(&r->matrix[k], m)) continue;
+    if (!r->matrix[k].density[0]) r->matrix[k] = *m; /* another process may have a picture of it */
+    return;
+  }
+  if (!add_all((void **)&r->matrix, &r->matrices, &r->matrix_room, m, 1, sizeof *m)) r->strange++;
+}
+
 static void add_matrices(struct run_report *r, const struct run_report *c)
 {
-  for (int i = 0; i < c->matrices; i++) {
-    bool known = false;
-    for (int k = 0; k < r->matrices && !known; k++)
-      known = same_matrix(&r->matrix[k], &c->matrix[i]);
-    if (!known && !add_all((void **)&r->matrix, &r->matrices, &r->matrix_room, &c->matrix[i], 1,
-                           sizeof *r->matrix))
-      r->strange++;
-  }
+  for (int i = 0; i < c->matrices; i++) add_matrix(r, &c->matrix[i]);
 }
 
 /* A line whose calls would be too many in all is not added. */

@@ -6,7 +6,8 @@
      left        by reason: what it means, what can be done, the problems (the same)
      routes      calls and time of each route, as bars (report_sums.c)
      timeline    calls and time of each route over the run (report_timeline.c)
-     copies      conversions, proofs, memory, pictures of the matrices (report_upkeep.c)
+     copies      conversions, proofs, memory (report_upkeep.c)
+     matrices    a picture of each (report_matrices.c)
      processes   side by side, with their ranks (report_sums.c)
      ranks       the time of each, the slowest against the median (report_ranks.c)
      footer      what the page does not tell, and where it is
@@ -91,6 +92,7 @@ bool run_report_page(struct run_report *r, const struct run_end *run, FILE *to)
     page_routes(to, r);
     run_report_timeline(r, to);
     run_report_upkeep(r, to);
+    run_report_matrices(r, to);
     page_processes(to, r);
     run_report_ranks(r, to);
   }

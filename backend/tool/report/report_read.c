@@ -211,11 +211,29 @@ static bool add_memory(struct run_report *r, char *text)
   return true;
 }
 
+/* The picture, or "" where it is none of the matrix' size. */
+static void read_density(char *const *field, int n, struct report_matrix *m)
+{
+  static const char name[] = "density=";
+  static const char last = 'a' + SHUNT_DENSITY_KINDS * SHUNT_DENSITY_DEPTHS - 1;
+  const size_t cells =
+      (size_t)shunt_density_cells((int64_t)m->rows) * (size_t)shunt_density_cells((int64_t)m->cols);
+  for (int i = 1; i < n && i < MOST_FIELDS; i++) {
+    const char *text = field[i] + sizeof name - 1;
+    if (strncmp(field[i], name, sizeof name - 1) != 0 || strlen(text) != cells) continue;
+    for (size_t k = 0; k < cells; k++)
+      if (text[k] != '.' && (text[k] < 'a' || text[k] > last)) return;
+    memcpy(m->density, text, cells + 1);
+    m->densest = named(field, n, "densest");
+    return;
+  }
+}
+
 static bool add_matrix(struct run_report *r, char *text)
 {
   char *field[MOST_FIELDS];
   const int n = split(text, field);
-  const struct report_matrix m = {
+  struct report_matrix m = {
       .rows = named(field, n, "rows"),
       .cols = named(field, n, "cols"),
       .nnz = named(field, n, "nnz"),
@@ -225,6 +243,7 @@ static bool add_matrix(struct run_report *r, char *text)
       .two_of_four = named(field, n, "two_of_four"),
       .squares = named(field, n, "squares")};
   if (m.rows < 1 || m.cols < 1 || m.empty > m.rows) return false;
+  read_density(field, n, &m);
   struct report_matrix *place =
       run_report_room((void **)&r->matrix, r->matrices, &r->matrix_room, sizeof m);
   if (!place) return false;

@@ -1,12 +1,7 @@
-/* report_upkeep.c: the page's part about copies of matrices, memory, and the matrices themselves.
+/* report_upkeep.c: the page's part about copies of matrices, and memory.
 
      Conversions and proofs   how many, and their share of the time of all calls on the GPU
-     Memory                   lines over the run: what copies have, and what everybody has
-     Matrices                 for each a picture of what its profile has: no pattern is read back
-
-        .-------.   the matrix in proportion, the stronger the denser; the part below the line is
-        |:::::::|   the share of its rows that are empty
-        |_______|   #### 8 rows alike   ## pairs alike   ####### 2:4  */
+     Memory                   lines over the run: what copies have, and what everybody has  */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -160,72 +155,8 @@ static void put_memory(const struct run_report *r, FILE *to)
   put_memory_chart(r, true, "In use by everybody", to);
 }
 
-/* ---- matrices ---------------------------------------------------------------------------- */
-
-/* The matrix within 100 x 100. */
-static void put_shape(const struct report_matrix *m, FILE *to)
-{
-  const double most = fmax(m->rows, m->cols), density = m->nnz / (m->rows * m->cols);
-  const double high = fmax(100 * m->rows / most, 8), wide = fmax(100 * m->cols / most, 8);
-  const double empty = high * m->empty / m->rows;
-  const double opacity = fmin(1, fmax(0.1, 1 + log10(fmax(density, 1e-9)) / 5));
-  fprintf(to,
-          "<rect class=\"edge\" x=\"0.5\" y=\"0.5\" width=\"%.1f\" height=\"%.1f\"></rect>"
-          "<rect class=\"r0\" fill-opacity=\"%.2f\" x=\"0.5\" y=\"0.5\" width=\"%.1f\" "
-          "height=\"%.1f\"></rect>\n",
-          wide, high, opacity, wide, high - empty);
-}
-
-static void put_bar(const char *name, double share, int row, FILE *to)
-{
-  fprintf(to,
-          "<rect class=\"edge\" x=\"114\" y=\"%d\" width=\"60\" height=\"9\"></rect>"
-          "<rect class=\"r1\" x=\"114\" y=\"%d\" width=\"%.1f\" height=\"9\"></rect>"
-          "<text x=\"180\" y=\"%d\">%s %.0f %%</text>\n",
-          25 * row + 6, 25 * row + 6, 60 * fmin(fmax(share, 0), 1), 25 * row + 15, name,
-          100 * share);
-}
-
-static void put_matrix(const struct report_matrix *m, FILE *to)
-{
-  char rows[32], cols[32], entries[32], longest[32];
-  tool_grouped((int64_t)m->rows, rows);
-  tool_grouped((int64_t)m->cols, cols);
-  tool_grouped((int64_t)m->nnz, entries);
-  tool_grouped((int64_t)m->longest, longest);
-  const double mean = m->nnz / m->rows;
-  const double spread = sqrt(fmax(m->squares / m->rows - mean * mean, 0));
-  fprintf(to,
-          "<figure><svg role=\"img\" viewBox=\"0 0 310 101\" aria-label=\"%s x %s, %s entries\">\n",
-          rows, cols, entries);
-  put_shape(m, to);
-  put_bar("8 rows alike", m->alike[0], 0, to);
-  put_bar("4 rows alike", m->alike[1], 1, to);
-  put_bar("2 rows alike", m->alike[2], 2, to);
-  put_bar("rows of 2:4", m->two_of_four, 3, to);
-  fprintf(to,
-          "</svg>\n<figcaption>%s × %s, %s entries (%.3g %%)<br>a row: %.1f on average, spread "
-          "%.1f, longest %s; %.1f %% are empty</figcaption></figure>\n",
-          rows, cols, entries, 100 * m->nnz / (m->rows * m->cols), mean, spread, longest,
-          100 * m->empty / m->rows);
-}
-
-static void put_matrices(const struct run_report *r, FILE *to)
-{
-  if (r->matrices == 0) return;
-  fputs("<h2 id=\"matrices\">Matrices</h2>\n<p>In proportion, the stronger the colour, the denser, "
-        "with empty rows "
-        "counted at the bottom. From the profiles that routes are chosen by: where entries lie is "
-        "not read back. <code>shunt inspect --picture OUT.svg FILE</code> draws a matrix from its "
-        "file.</p>\n<div class=\"matrices\">\n",
-        to);
-  for (int i = 0; i < r->matrices; i++) put_matrix(&r->matrix[i], to);
-  fputs("</div>\n", to);
-}
-
 void run_report_upkeep(const struct run_report *r, FILE *to)
 {
   put_copies(r, to);
   put_memory(r, to);
-  put_matrices(r, to);
 }

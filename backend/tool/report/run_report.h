@@ -9,7 +9,8 @@
      report_calls.c       its part about calls, by problem and by reason
      report_sums.c        its part about routes and processes
      report_timeline.c    its part about the time
-     report_upkeep.c      its part about copies, memory and matrices
+     report_upkeep.c      its part about copies and memory
+     report_matrices.c    its part about matrices
      report_ranks.c       its part about the time of each process, and the terminal's
      report_pieces.c      its cells and tables
      report_style.c       its style sheet
@@ -43,6 +44,7 @@
 #ifndef SHUNT_RUN_REPORT_H
 #define SHUNT_RUN_REPORT_H
 
+#include "backend/log/log_density.h"
 #include "backend/tool/tool.h"
 
 struct report_line {
@@ -92,6 +94,8 @@ struct report_memory {
 /* A profile (backend/log/log_upkeep.h). */
 struct report_matrix {
   double rows, cols, nnz, longest, empty, alike[3], two_of_four, squares;
+  double densest;                   /* the share of the densest cell's places that have an entry */
+  char density[SHUNT_DENSITY_TEXT]; /* the picture, of as many cells as there should be; "": none */
 };
 
 struct run_report {
@@ -197,8 +201,9 @@ struct report_slowest run_report_slowest(const struct run_report *r);
 void run_report_ranks_print(const struct run_report *r, FILE *to);
 void run_report_ranks(const struct run_report *r, FILE *to);
 
-/* Those about copies, memory and matrices (report_upkeep.c). */
+/* Those about copies and memory (report_upkeep.c), and about matrices (report_matrices.c). */
 void run_report_upkeep(const struct run_report *r, FILE *to);
+void run_report_matrices(const struct run_report *r, FILE *to);
 
 /* The reason that a word names; SHUNT_R_COUNT: a newer library's. */
 enum shunt_reason run_report_reason(const char *word);

@@ -107,9 +107,60 @@ static void test_settled(void)
   close_cache();
 }
 
+/* A matrix whose profile is asked for, after which it is called once more. */
+static void profile_of(int number, int64_t nnz)
+{
+  const struct shunt_key k = key_of(number);
+  const struct shunt_csr a = {.nnz = nnz};
+  struct shunt_lookup l;
+  call_of(&k, NULL, 0, &l);
+  shunt_cache_profile(cache, &l, &a, NULL, NULL);
+  call_of(&k, NULL, 0, &l);
+}
+
+static void test_densities(void)
+{
+  open_cache(1 << 20);
+  arrives = true;
+  profile_of(1, 5);
+  check(densities == 0, "without a report there are no pictures");
+  close_cache();
+
+  strcpy(options.report, "report");
+  open_cache(1 << 20);
+  arrives = true;
+  for (int i = 0; i < 100; i++) profile_of(i, i);
+  check(densities == 100 && densities_told == 100, "with one, each matrix has its own");
+  densities_fail = true;
+  profile_of(200, 7);
+  check(densities == 101 && densities_told == 100, "one that failed is not told,");
+  densities_fail = false;
+  densities_unwanted = true;
+  profile_of(201, 7);
+  check(densities == 101, "none is made that the report has no room for");
+  densities_unwanted = false;
+
+  arrives = false;
+  const int before = asks;
+  for (int i = 0; i < 40; i++) profile_of(300 + i, i);
+  check(densities == 133 && asks == before + 40, "so many are under way at a time (%d)", densities);
+  for (int i = before; i < asks; i++) arrive(i);
+  for (int i = 0; i < 40; i++) {
+    const struct shunt_key k = key_of(300 + i);
+    struct shunt_lookup l;
+    call_of(&k, NULL, 0, &l);
+  }
+  check(densities_told == 132, "which come with their profiles (%d)", densities_told);
+  profile_of(400, 3);
+  check(densities == 134, "and make room for others");
+  close_cache();
+  options.report[0] = 0;
+}
+
 int main(void)
 {
   test_profiles();
+  test_densities();
   test_settled();
   return check_finish();
 }

@@ -58,7 +58,12 @@ from=/home/somebody/a/long/path/without/a/blank/training_script_of_a_long_name.p
   echo "# upkeep ; conversions=2 ; bytes=3000000 ; us=400 ; proofs=998 ; proof_us=1800"
   for i in 1 3 5 7; do echo "# memory ; 179000000$i ; ${i}000000 ; 5000000000"; done
   echo "# matrix ; rows=4096 ; cols=2048 ; nnz=83886 ; longest=50 ; empty=1024 ; alike8=0.5 ;" \
-    "alike4=0.75 ; alike2=1 ; two_of_four=0.25 ; squares=2e6"
+    "alike4=0.75 ; alike2=1 ; two_of_four=0.25 ; squares=2e6 ; densest=0.3 ;" \
+    "density=$(awk 'BEGIN { for (y = 0; y < 32; y++) for (x = 0; x < 32; x++) {
+        if (x == y) letter = "t"
+        else if (x > 2 * y) letter = "."
+        else letter = substr("abcdefghijklmnopqrs", 1 + (x + y) % 19, 1)
+        printf "%s", letter } }')"
   echo "# matrix ; rows=1000000 ; cols=1000000 ; nnz=7000000 ; longest=5000 ; empty=0 ;" \
     "alike8=0 ; alike4=0 ; alike2=0.1 ; two_of_four=0.9 ; squares=9e7"
 } | tabs >lines

@@ -114,6 +114,10 @@ cusparseSpMM${tab}csr${tab}fits${tab}10${tab}-${tab}b
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}1${tab}c${tab}samples=0
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}1${tab}c${tab}off=0.5
 EOF
+# 32 lines of 32 cells: the picture of that matrix, and of no other.
+line() { printf '%-32s' "$1" | tr ' ' .; }
+picture=$(line eeffjj && line ' t' && for i in 1 2 3 4 5; do printf '%192s' '' | tr ' ' .; done)
+wrong=$(echo "$picture" | tr f z)
 cat >>lines <<EOF
 # time${tab}vector${tab}1790000000${tab}1790000002${tab}1000${tab}6000
 # upkeep${tab}conversions=2${tab}bytes=3000000${tab}us=400${tab}proofs=998${tab}proof_us=1800
@@ -124,6 +128,11 @@ cat >>lines <<EOF
 ${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6${tab}new=1
 # matrix${tab}rows=4096${tab}cols=2048${tab}nnz=83886${tab}longest=50${tab}empty=1024\
 ${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6
+# matrix${tab}rows=4096${tab}cols=2048${tab}nnz=83886${tab}longest=50${tab}empty=1024\
+${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6\
+${tab}densest=0.125${tab}density=$picture
+# matrix${tab}rows=31${tab}cols=2048${tab}nnz=5${tab}densest=0.5${tab}density=$picture
+# matrix${tab}rows=4096${tab}cols=2047${tab}nnz=5${tab}densest=0.5${tab}density=$wrong
 # matrix${tab}rows=0${tab}cols=1
 EOF
 check "a run of which a part was measured" 'run cat && valid &&
@@ -144,9 +153,14 @@ check "memory over the run" 'on_page "highest: 3.0 MB" && on_page "highest: 5000
 check "... whose line is which" \
   'grep -q "<svg viewBox=\"0 0 24 8\".*class=\"l0 d0\".*</svg>cat [0-9]*</span></div>" page.html &&
    grep -q "<path class=\"l0 d0\" d=\"M[0-9]" page.html'
-check "a picture of each matrix" '[ "$(grep -c "<figure>" page.html)" -eq 1 ] &&
+check "each matrix" '[ "$(grep -c "<figure>" page.html)" -eq 3 ] &&
   on_page "4,096 × 2,048, 83,886 entries (1 %)" && on_page "8 rows alike 50 %" &&
-  on_page "25.0 % are empty" && json "len(a[\"matrices\"]) == 1"'
+  on_page "25.0 % are empty" && json "len(a[\"matrices\"]) == 3"'
+check "... with its picture" 'on_page "the densest cell: 12.5 % filled" && grep -q \
+    "^<path class=\"r1\" fill-opacity=\"1.00\" d=\"M9.9 0.5h4.7v4.7h-4.7z\"></path>" page.html &&
+  json "[m.get(\"density\", \"\") for m in a[\"matrices\"]] == [\"$picture\", \"\", \"\"]"'
+check "... but not with one of another size, or of unknown letters" \
+  '[ "$(grep -c "the densest cell" page.html)" -eq 1 ] && on_page "A matrix without cells"'
 check "... on the page" 'on_page "Saved, partly measured" && on_page "90.00 ms, measured" &&
   on_page "comes from 9 of 1,000 calls"'
 check "... and on the terminal" 'run cat 2>&1 |
