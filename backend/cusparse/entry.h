@@ -9,7 +9,7 @@
 #include "backend/cusparse/preprocess_epoch.h"
 #include "backend/options/disable.h"
 #include "backend/plan/planner.h"
-#include "backend/plan/tuner.h"
+#include "backend/plan/tune/tuner.h"
 
 /* Marks what the program may see.  All else is hidden; exports.map lists the same names. */
 #define SHUNT_EXPORT __attribute__((visibility("default")))

@@ -14,7 +14,7 @@
 #include "backend/plan/log.h"
 #include "backend/plan/memory/budget.h"
 #include "backend/plan/memory/device_memory.h"
-#include "backend/plan/tune_machine.h"
+#include "backend/plan/tune/tune_machine.h"
 
 /* One slot per context seen.  Slots are filled in order and never emptied; when
    they run out (a program that resets its device again and again), new contexts

@@ -13,6 +13,6 @@ GPU_PLAN_SOURCES = \
   %D%/memory/device_memory.c %D%/graph_overlap.c %D%/packed.c %D%/packed_uses.c \
   %D%/planner.c %D%/product.c \
   %D%/promise.c %D%/memory/workspace_limit.c \
-  %D%/memory/admission.c %D%/memory/budget.c %D%/memory/packed_pool.c %D%/tune.c \
-  %D%/tune_machine.c %D%/tuner.c
+  %D%/memory/admission.c %D%/memory/budget.c %D%/memory/packed_pool.c %D%/tune/tune.c \
+  %D%/tune/tune_machine.c %D%/tune/tuner.c
 PLAN_SOURCES = $(HOST_PLAN_SOURCES) $(GPU_PLAN_SOURCES)

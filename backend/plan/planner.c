@@ -6,7 +6,7 @@
 #include "backend/plan/batches.h"
 #include "backend/plan/context.h"
 #include "backend/plan/product.h"
-#include "backend/plan/tune.h"
+#include "backend/plan/tune/tune.h"
 #include "kernels/common/alignment.h"
 
 /* Strided batches are run one by one, up to so many. */

@@ -1,7 +1,7 @@
 // density.cu: where the entries of a pattern lie (conv/profile/density.h).
 //
-// A block takes an aligned group of 8 rows, a warp a row of it, a lane an entry: the other seven rows
-// are searched for its column, which gives 8 bits, and these the kind.
+// A block takes an aligned group of 8 rows, a warp a row of it, a lane an entry: the other seven
+// rows are searched for its column, which gives 8 bits, and these the kind.
 //
 //   warp 2: row 2   c0 c1 c2 ...       lane 1: is c1 in row 0, 1, 3, 4, 5, 6, 7?
 //                      |                       bits 0 0 1 1 0 0 0 0   rows 2 and 3: 2 x 1

@@ -11,16 +11,16 @@
 
    Row i lies in the cells of line i * high / rows, column j in those of place j * wide / cols.
 
-   Large patterns are looked at in part, evenly spread: SHUNT_DENSITY_GROUPS of the aligned groups of
-   8 rows, and SHUNT_DENSITY_ENTRIES of a row's entries, each of which then stands for the entries up
+   Large patterns are looked at in part, evenly spread: SHUNT_DENSITY_GROUPS of the aligned groups
+   of 8 rows, and SHUNT_DENSITY_ENTRIES of a row's entries, each of which then stands for those up
    to the next one.  So the counts of a row add up to its entries, and the work is bounded.
 
    Rows are searched as if their columns ascend.  Where they don't, an entry of a vector may be
    counted as `other`; counts without regard to the kind are the same.
 
-   The rules of kernels/common/device.h.  Counts are exact, and the same on device and host where the
-   rows' columns ascend.  An impossible offset makes its row empty, and a column that is outside of
-   the matrix is left out.  */
+   The rules of kernels/common/device.h.  Counts are the same on device and host where the rows'
+   columns ascend.  An impossible offset makes its row empty, and a column that is outside of the
+   matrix is left out.  */
 #ifndef SHUNT_DENSITY_H
 #define SHUNT_DENSITY_H
 
@@ -47,8 +47,9 @@ struct shunt_density {
   uint64_t serial; /* written last by the device: equals the serial asked for */
 };
 
-/* out: pinned host memory, filled when the stream gets there; out->serial == serial tells a polling
-   host that all of it is.  scratch: SHUNT_DENSITY_SCRATCH bytes of device memory, zeroed inside.  */
+/* out: pinned host memory, filled when the stream gets there; out->serial == serial tells a host
+   that polls that all of it is.  scratch: SHUNT_DENSITY_SCRATCH bytes of device memory, aligned to
+   8, zeroed inside.  */
 enum { SHUNT_DENSITY_SCRATCH = sizeof(struct shunt_density) };
 shunt_status shunt_density_csr_cuda(const struct shunt_csr *a, uint64_t serial,
                                     struct shunt_density *out, void *scratch,

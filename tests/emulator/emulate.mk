@@ -47,7 +47,7 @@ BACKEND = backend/costs backend/native backend/graphblas/gpu backend/log backend
   backend/plan backend/routes
 LEFT_OUT = conv/read/% backend/native/no_cuda.c backend/routes/table.c backend/plan/packed.c \
   backend/plan/packed_uses.c \
-  backend/plan/memory/device_memory.c backend/plan/tune_machine.c
+  backend/plan/memory/device_memory.c backend/plan/tune/tune_machine.c
 ARCHIVED := $(call below,kernels conv $(BACKEND) tests/bench/ablation,*.cu) \
   $(filter-out $(LEFT_OUT),$(call below,kernels conv $(BACKEND),*.c)) backend/costs/built_in.c
 REWRITTEN := $(addprefix $(B)/tree/,$(filter-out kernels/ptx/%,\

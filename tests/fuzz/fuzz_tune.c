@@ -1,7 +1,7 @@
-/* fuzz_tune.c: any file as that of SHUNT_TUNE (backend/plan/tune.c, which is compiled in here, so
-   that each case begins with an empty table).  All of it is believed or nothing; what was believed
-   is written as a file that is believed again.  */
-#include "backend/plan/tune.c"
+/* fuzz_tune.c: any file as that of SHUNT_TUNE (backend/plan/tune/tune.c, which is compiled in here,
+   so that each case begins with an empty table).  All of it is believed or nothing; what was
+   believed is written as a file that is believed again.  */
+#include "backend/plan/tune/tune.c"
 #include "tests/fuzz/fuzz.h"
 
 static struct shunt_options set;

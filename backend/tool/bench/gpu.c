@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "backend/options/options.h"
-#include "backend/plan/tune_machine.h"
+#include "backend/plan/tune/tune_machine.h"
 #include "backend/tool/bench/gpu.h"
 #include "kernels/guard/guard.h"
 

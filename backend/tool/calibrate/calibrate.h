@@ -47,7 +47,7 @@ struct calibrate_case {
 
 struct calibrate_timings {
   char gpu[64];
-  char signature[384]; /* backend/plan/tune_machine.h */
+  char signature[384]; /* backend/plan/tune/tune_machine.h */
   struct shunt_device device;
   int cusparse; /* 126 is 12.6 */
   char (*name)[CALIBRATE_NAME];

@@ -10,7 +10,7 @@
 #ifdef HAVE_CUDA
 #include <stdlib.h>
 
-#include "backend/plan/tune_machine.h"
+#include "backend/plan/tune/tune_machine.h"
 
 struct measuring {
   struct calibrate_timings *timings;

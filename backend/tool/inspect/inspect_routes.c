@@ -11,7 +11,7 @@
 #include "backend/plan/context.h"
 #include "backend/plan/memory/device_memory.h"
 #include "backend/plan/product.h"
-#include "backend/plan/tune_machine.h"
+#include "backend/plan/tune/tune_machine.h"
 #include "backend/routes/costs.h"
 #include "backend/tool/inspect/inspect.h"
 

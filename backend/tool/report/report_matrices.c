@@ -1,9 +1,9 @@
 /* report_matrices.c: the page's part about matrices.
 
      .---------.
-     |88  2    |   #### 8 rows alike    where its entries lie (backend/log/log_density.h): a cell has
-     |88  :    |   ## 4 rows alike      the colour of the kind that most of its entries are of, the
-     |  :::  2 |   # 2 rows alike       stronger the denser it is
+     |88  2    |   #### 8 rows alike    where its entries lie (backend/log/log_density.h): a cell
+     |88  :    |   ## 4 rows alike      has the colour of the kind that most of its entries are of,
+     |  :::  2 |   # 2 rows alike       the stronger the denser it is
      |______ : |   ####### 2:4
      '---------'
 

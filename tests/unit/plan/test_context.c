@@ -10,7 +10,7 @@
 #include "backend/cublas/cublaslt.h"
 #include "backend/options/user_folder.h"
 #include "backend/plan/context.h"
-#include "backend/plan/tune_machine.h"
+#include "backend/plan/tune/tune_machine.h"
 #include "tests/unit/check.h"
 #include "tests/unit/plan/cache_runtime.h"
 

@@ -13,7 +13,7 @@
 
 #include "backend/cusparse/preprocess_epoch.h"
 #include "backend/plan/memory/budget.h"
-#include "backend/plan/tune.h"
+#include "backend/plan/tune/tune.h"
 #include "tests/unit/check.h"
 
 static const unsigned char uuid[16] = {9};

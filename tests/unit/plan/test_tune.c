@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backend/plan/tune.h"
+#include "backend/plan/tune/tune.h"
 #include "backend/routes/route.h"
 #include "tests/unit/check.h"
 #include "tests/unit/comma_locale.h"

@@ -1,4 +1,4 @@
-#include "backend/plan/tune.h"
+#include "backend/plan/tune/tune.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

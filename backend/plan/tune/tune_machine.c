@@ -1,13 +1,13 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "backend/plan/tune_machine.h"
+#include "backend/plan/tune/tune_machine.h"
 
 #include <stdio.h>
 
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/memory/device_memory.h"
-#include "backend/plan/tune.h"
+#include "backend/plan/tune/tune.h"
 
 bool shunt_machine_signature(int device, char text[SHUNT_SIGNATURE])
 {

@@ -1,4 +1,4 @@
-#include "backend/plan/tuner.h"
+#include "backend/plan/tune/tuner.h"
 
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/memory/device_memory.h"
 #include "backend/plan/planner.h"
-#include "backend/plan/tune.h"
+#include "backend/plan/tune/tune.h"
 #include "backend/routes/route.h"
 
 /* Enough for a profile to arrive and a plan to be kept, then enough for a median. */
