@@ -80,16 +80,15 @@ static inline bool shunt_csr_sddmm_fits(const struct shunt_sddmm *p)
           (double)p->b.cols * b <= (double)UINT32_MAX);
 }
 
-/* Is p taken in one launch, which needs no workspace?  Where B stands by rows and all of A B takes
-   less than the host takes for two launches (tests/bench/sddmm.md). */
+/* Is p taken in one launch, which needs no workspace?  Where B stands by rows and all of A B is
+   done before a program could enqueue two launches for each product (tests/bench/sddmm.md). */
 static inline bool shunt_csr_sddmm_direct(const struct shunt_sddmm *p)
 {
-  const double cells = (double)p->c.rows * (double)p->c.cols;
-  const bool f64 = p->a.type == SHUNT_F64;
-  const double products = cells * (double)p->a.cols;
+  const double cells = (double)p->c.rows * (double)p->c.cols, inner = (double)p->a.cols;
   if (p->a.type > SHUNT_F64 || p->b.col_stride != 1 || p->b.row_stride <= 1) return false;
-  if (f64) return p->a.cols <= 64 && cells <= 768 * 768 && products <= 1 << 24;
-  return p->a.cols <= 128 && cells <= 1024 * 1024 && (p->a.cols <= 64 || products <= 1 << 25);
+  if (p->a.type == SHUNT_F64) return inner <= 64 && cells <= 768 * 768;
+  if (inner > 128 || cells > 1024 * 1024) return false;
+  return p->a.type == SHUNT_F32 || inner <= 64 || cells * inner <= 1 << 25;
 }
 /* Columns of a tile there: 128 where tiles of 16 x 64 are more than two a multiprocessor. */
 static inline int shunt_csr_sddmm_direct_columns(const struct shunt_sddmm *p, int multiprocessors)

@@ -220,20 +220,25 @@ static struct times by_host(const struct shunt_frontier *x, double f_entries,
 
 /* ---- on more threads ------------------------------------------------------------------------- */
 
+/* It takes no more threads than there is work for, and no more than there are. */
+static double threads_for(const struct shunt_frontier *x, double parts)
+{
+  return fmax(1, fmin(parts, x->threads));
+}
+
 /* Of a sparse F that is pushed. */
 static double pushing_threads(const struct shunt_frontier *x, double single)
 {
-  const double each = 524288, pushed = met(x, single), threads = x->threads;
+  const double each = 524288, pushed = met(x, single);
   const bool copied = x->m.dense && 10 * pushed >= places(x);
-  const double all = floor((pushed + (copied ? places(x) : mask_entries(x))) / each);
-  return all < 1 ? 1 : all < threads ? all : threads;
+  return threads_for(x, floor((pushed + (copied ? places(x) : mask_entries(x))) / each));
 }
 
 /* Pairs of rows are shared by what they take. */
 static double pairing_threads(const struct shunt_frontier *x, double original)
 {
-  const double each = 200000, all = original / each, threads = x->threads; /* ns */
-  return all < 1 ? 1 : all < threads ? all : threads;
+  const double each = 200000; /* ns */
+  return threads_for(x, original / each);
 }
 
 /* By rows of a bitmap F all threads push at once; dot products are parted by A's entries. */
