@@ -65,8 +65,11 @@ static bool use_answers(int i)
 static bool use_table(int i)
 {
   (void)i;
-  struct shunt_budget *s = NULL;
-  for (int n = 0; n < 1000 && !s; n++) s = shunt_budget_open(folder, uuid); /* it may be locked */
+  struct shunt_budget *s = shunt_budget_open(folder, uuid);
+  for (int n = 0; n < 10000 && !s; n++) { /* locked by one that may not run for a while */
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+    s = shunt_budget_open(folder, uuid);
+  }
   shunt_budget_close(s);
   return s != NULL;
 }
