@@ -5,6 +5,7 @@
 #                           tests/gpu/<word>/, backend/routes/<word>.c and a column <word> in
 #                           `shunt bench`; device code in kernels/<word>, dcsr and guard is in the
 #                           namespace of that name
+#   a bare top level        nothing but what Autotools and people look for there
 #   small folders           no folder has more than 40 files
 #   small functions         none is longer than a screen: 60 lines, 80 in tests
 #   short lines             none has more than 100 columns, but for addresses, files that a program
@@ -54,10 +55,16 @@ for word in $words dcsr guard; do
     grep -LE "namespace $word\\b" {} +)"
 done
 
-# ---- small folders ------------------------------------------------------------------------------
 # Without what was built here, or came along.
 files=$(git ls-files 2>/dev/null) || files=
 [ -n "$files" ] || files=$(sources)
+
+# ---- a bare top level ---------------------------------------------------------------------------
+rule "nothing stands at the top level that has no reason to" "$(echo "$files" | cut -d / -f 1 |
+  sort -u | grep -vxE '\.(ci|clang-format|clang-tidy|gitignore)|LICENSE|NEWS|README\.md|m4' |
+  grep -vxE 'bootstrap|configure\.ac|Makefile\.am|backend|conv|kernels|tests')"
+
+# ---- small folders ------------------------------------------------------------------------------
 rule "no folder has more than 40 files" "$(echo "$files" | sed -n 's,/[^/]*$,,p' | sort |
   uniq -c | awk '$1 > 40 { print $2 ": " $1 }')"
 
