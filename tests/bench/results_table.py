@@ -4,6 +4,7 @@
 Writes each table anew from tests/bench/results, between the lines `<!-- table: NAME -->` and
 `<!-- end -->`.  With --check it writes nothing and says whether each document is what it would
 write.  Every figure of a table comes from a committed result; means are geometric."""
+import collections
 import glob
 import gzip
 import json
@@ -117,6 +118,42 @@ def csr():
                   "the better kernel over its best algorithm, after preprocess"), rows)
 
 
+# What `shunt calibrate -v` says of a GPU and a cuSPARSE by the built-in table: {(asked for, type):
+# [(cases, times as fast, least)...]}, a line for each width, "best" once for all.
+def calibrated(gpu, version):
+    found, inside, built_in = collections.defaultdict(list), False, False
+    for line in lines("csr/regret-%s.txt" % gpu):
+        if line.startswith("NVIDIA"):
+            inside, built_in = "cuSPARSE %s:" % version in line, False
+        built_in = built_in or line.startswith("by the built-in table")
+        best = re.match(r" *over its best, (\w+): ([\d.]+), least ([\d.]+),.* of (\d+),", line)
+        words = line.split()
+        if not inside or not built_in:
+            continue
+        if best:
+            found["best", best[1]].append((int(best[4]), float(best[2]), float(best[3])))
+        elif words and words[0] == "default" and words[1] in ("f16", "f32", "f64"):
+            found["default", words[1]].append((int(words[3]), float(words[6]), float(words[7])))
+    return found
+
+
+def over(some):
+    """The mean of means, and the least."""
+    cases = sum(n for n, _, _ in some)
+    return (math.exp(sum(n * math.log(x) for n, x, _ in some) / cases),
+            min(least for _, _, least in some))
+
+
+def versions():
+    columns = [(gpu, version) for gpu in ("h200", "h100") for version in ("12.6", "12.7", "12.9")]
+    found = [calibrated(*column) for column in columns]
+    name = {"default": "its default", "best": "its best, after preprocess"}
+    return table(["compared with", "type"] + ["%s, %s" % (g.upper(), v) for g, v in columns],
+                 [[name[what], kind] + ["%.2f (%.2f)" % over(f[what, kind]) if f[what, kind]
+                                        else "" for f in found]
+                  for what in name for kind in ("f16", "f32", "f64")])
+
+
 def layers(name):
     rows, all_cases = [], cases(name)
     for height in sorted({c.height for c in all_cases}, reverse=True):
@@ -128,6 +165,26 @@ def layers(name):
                          with_least([c.us["cublas"] / c.routed for c in some])))
     return table(("vectors, N", "layers", "over cuSPARSE's default", "over its best algorithm",
                   "over cuBLAS on the dense matrix"), rows)
+
+
+# The layers' three widths together, and PyTorch's products, on an H100.
+def layers_by_version():
+    columns = ("12.6", "12.9")
+    found = [cases("versions/layers-h100-%s.json.gz" % v) for v in columns]
+    torch = [[p["speedup"] for p in load("versions/pytorch-h100-%s.json" % v)["products"]]
+             for v in columns]
+    rows = [["PyTorch `A @ B`, 50 to 95 % zeros"] + [cell for some in torch
+                                                     for cell in (with_least(some), "")] + [""]]
+    for height in (8, 4, 2):
+        some = [[c for c in version if c.height == height] for version in found]
+        rows.append(["layers, %d x 1" % height] + [
+            with_least(over) for version in some
+            for over in ([c.default / c.routed for c in version],
+                         [c.best / c.routed for c in version])] + [
+            with_least([c.us["cublas"] / c.routed for c in some[-1]])])
+    return table(["what"] + ["over %s's %s" % (v, what) for v in columns
+                             for what in ("default", "best algorithm")] +
+                 ["over cuBLAS on the dense matrix"], rows)
 
 
 def vector():
@@ -503,10 +560,17 @@ def gains():
     rows = [
         ("PyTorch `A @ B`, fp16, 50 to 95 % zeros, 60 cases", "cuSPARSE's default",
          span([p["speedup"] for p in torch["products"]]), gpu_check + "bench"),
+        ("the same on an H100", "cuSPARSE 12.9's default",
+         span([p["speedup"] for p in load("versions/pytorch-h100-12.9.json")["products"]]),
+         gpu_check + "bench"),
         ("PyTorch, a pruned network of two layers, whole step", "cuSPARSE's default",
          "%.1f" % mlp, gpu_check + "bench"),
         ("26 matrices of solvers and graphs, fp32 and fp64, 8 to 128 columns", "cuSPARSE's default",
          span([c.default / c.routed for c in mtx]), bench + "--suite mtx"),
+        ("62 scattered matrices and layers, fp32 and fp64, 8 to 256 columns",
+         "cuSPARSE 12.9's default", "%.2f (least %.2f)" % over(
+             [x for kind in ("f32", "f64") for x in calibrated("h200", "12.9")["default", kind]]),
+         "shunt calibrate -v"),
         ("53 pruned layers in 2, 4 and 8 x 1 vectors, fp16", "cuSPARSE's default",
          span([c.default / c.routed for c in dlmc]), bench + "--suite dlmc"),
         ("the same layers", "cuBLAS on the dense matrix",
@@ -549,8 +613,9 @@ def gains():
 
 
 TABLES = {
-    "gains": gains, "pytorch": pytorch, "network": network, "csr": csr,
-    "layers": lambda: layers("dlmc.json"), "layers sddmm": lambda: layers("dlmc-sddmm.json"),
+    "gains": gains, "pytorch": pytorch, "network": network, "csr": csr, "versions": versions,
+    "layers by version": layers_by_version, "layers": lambda: layers("dlmc.json"),
+    "layers sddmm": lambda: layers("dlmc-sddmm.json"),
     "vector": vector, "vector tf32": vector_tf32, "row order": row_order, "prepared": prepared,
     "sparse24": sparse24, "sparse24 claim": sparse24_claim, "sparse24 int8": sparse24_int8,
     "srbcrs": srbcrs, "integers peers": integer_peers, "integers attention": integer_attention,
