@@ -90,6 +90,12 @@ constexpr split_rule split_rules[] = {
     // Few rows: narrower groups, so that more of them share a row.
     RULE(WHILE, x.s.lanes_log2 > 2 && x.rows * x.slices_now() < 4 * x.multiprocessors,
          x.s.lanes_log2--),
+    // A warp would have a row to itself, and warps are few, so that latency is all that counts: two
+    // groups to a row, each for half of C.
+    RULE(ONCE,
+         x.s.lanes_log2 == 5 && x.mean > kChunk &&
+             x.rows * x.slices_now() <= (x.V > 2 ? 16 : 8) * x.multiprocessors,
+         x.s.lanes_log2 = 4),
     // 2 lanes only where rows are long, too.
     RULE(WHILE,
          x.s.lanes_log2 == 2 && x.mean >= 16 * kChunk &&
