@@ -1,18 +1,12 @@
 #include "backend/log/log_density.h"
 
-#include <math.h>
-
-/* Columns of the cells at place i of n; these begin at [i * of / n], rounded up. */
-static double extent(int64_t of, int n, int i)
-{
-  return (double)(((int64_t)(i + 1) * of + n - 1) / n - ((int64_t)i * of + n - 1) / n);
-}
-
 static double density(const struct shunt_density *d, int y, int x)
 {
   uint64_t entries = 0;
   for (int k = 0; k < SHUNT_DENSITY_KINDS; k++) entries += d->entries[y][x][k];
-  return d->looked[y] ? (double)entries / (double)d->looked[y] / extent(d->cols, d->wide, x) : 0;
+  return d->looked[y] ? (double)entries / (double)d->looked[y] /
+                            (double)shunt_density_extent(d->cols, d->wide, x)
+                      : 0;
 }
 
 static int main_kind(const uint64_t entries[SHUNT_DENSITY_KINDS])
@@ -23,13 +17,6 @@ static int main_kind(const uint64_t entries[SHUNT_DENSITY_KINDS])
   return best;
 }
 
-/* Of `part` of the densest, which is more than 0. */
-static int depth_of(double part)
-{
-  const int depth = SHUNT_DENSITY_DEPTHS - 1 + (int)ceil(log(part) / log(4) - 0.5);
-  return depth < 0 ? 0 : depth < SHUNT_DENSITY_DEPTHS ? depth : SHUNT_DENSITY_DEPTHS - 1;
-}
-
 double shunt_density_write(const struct shunt_density *d, char text[SHUNT_DENSITY_TEXT])
 {
   double densest = 0;
@@ -38,10 +25,9 @@ double shunt_density_write(const struct shunt_density *d, char text[SHUNT_DENSIT
   for (int y = 0; y < d->high; y++)
     for (int x = 0; x < d->wide; x++) {
       const double part = densest > 0 ? density(d, y, x) / densest : 0;
-      *text++ =
-          part > 0
-              ? (char)('a' + SHUNT_DENSITY_DEPTHS * main_kind(d->entries[y][x]) + depth_of(part))
-              : '.';
+      *text++ = part > 0 ? (char)('a' + SHUNT_DENSITY_DEPTHS * main_kind(d->entries[y][x]) +
+                                  shunt_density_depth(part))
+                         : '.';
     }
   *text = 0;
   return densest;

@@ -14,12 +14,22 @@
 #ifndef SHUNT_LOG_DENSITY_H
 #define SHUNT_LOG_DENSITY_H
 
+#include <math.h>
+
 #include "conv/profile/density.h"
 
 enum {
   SHUNT_DENSITY_DEPTHS = 5,
   SHUNT_DENSITY_TEXT = SHUNT_DENSITY_CELLS * SHUNT_DENSITY_CELLS + 1
 };
+
+/* How deep a colour stands for `part` of the densest cell, which is more than 0: each is a quarter
+   of the next, 0 all that is less, SHUNT_DENSITY_DEPTHS - 1 the densest.  */
+static inline int shunt_density_depth(double part)
+{
+  const int depth = SHUNT_DENSITY_DEPTHS - 1 + (int)ceil(log(part) / log(4) - 0.5);
+  return depth < 0 ? 0 : depth < SHUNT_DENSITY_DEPTHS ? depth : SHUNT_DENSITY_DEPTHS - 1;
+}
 
 /* The share of the densest cell's places that have an entry; 0: there is no entry. */
 double shunt_density_write(const struct shunt_density *d, char text[SHUNT_DENSITY_TEXT]);

@@ -64,6 +64,12 @@ static inline int32_t shunt_density_cells(int64_t n)
   return (int32_t)(n < SHUNT_DENSITY_CELLS ? n : SHUNT_DENSITY_CELLS);
 }
 
+/* Rows or columns, of so many, that place i of n has. */
+static inline int64_t shunt_density_extent(int64_t of, int n, int i)
+{
+  return ((i + 1) * of + n - 1) / n - (i * of + n - 1) / n;
+}
+
 #ifdef __cplusplus
 }
 #endif

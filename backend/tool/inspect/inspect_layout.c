@@ -32,16 +32,10 @@ static int main_kind(const uint64_t *c, const struct picture_panel *p)
   return best;
 }
 
-/* Rows or columns of the matrix that cell i of n has; a cell holds [i * of / n] up. */
-static double extent(int64_t of, int n, int i)
-{
-  return (double)(((int64_t)(i + 1) * of + n - 1) / n - ((int64_t)i * of + n - 1) / n);
-}
-
 static double density(const struct inspect_grid *g, const struct picture_panel *p, int y, int x)
 {
-  return (double)in_cell(cell_at(g, y, x), p) / extent(g->rows, g->high, y) /
-         extent(g->cols, g->wide, x);
+  return (double)in_cell(cell_at(g, y, x), p) / (double)shunt_density_extent(g->rows, g->high, y) /
+         (double)shunt_density_extent(g->cols, g->wide, x);
 }
 
 static double densest(const struct inspect_grid *g, const struct picture_panel *p)
@@ -52,19 +46,12 @@ static double densest(const struct inspect_grid *g, const struct picture_panel *
   return most;
 }
 
-/* Each step is a quarter of the next: 0 stands for the rest; -1: no entry. */
-static int depth_of(double part)
-{
-  if (part <= 0) return -1;
-  const int d = PICTURE_DEPTHS - 1 + (int)ceil(log(part) / log(4) - 0.5);
-  return d < 0 ? 0 : d >= PICTURE_DEPTHS ? PICTURE_DEPTHS - 1 : d;
-}
-
 int picture_cell(const struct inspect_grid *g, const struct picture_panel *p, int y, int x,
                  int *kind)
 {
   *kind = main_kind(cell_at(g, y, x), p);
-  return p->most > 0 ? depth_of(density(g, p, y, x) / p->most) : -1;
+  const double part = p->most > 0 ? density(g, p, y, x) / p->most : 0;
+  return part > 0 ? shunt_density_depth(part) : -1;
 }
 
 /* ---- strips --------------------------------------------------------------------------------- */

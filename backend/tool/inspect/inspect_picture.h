@@ -16,6 +16,7 @@
 #ifndef SHUNT_TOOL_INSPECT_PICTURE_H
 #define SHUNT_TOOL_INSPECT_PICTURE_H
 
+#include "backend/log/log_density.h"
 #include "backend/tool/inspect/inspect.h"
 
 enum {
@@ -25,7 +26,7 @@ enum {
   PICTURE_TOP = 96,
   PICTURE_STRIPS = 10, /* height of the bars above a panel */
   PICTURE_LINE = 22,
-  PICTURE_DEPTHS = 5,
+  PICTURE_DEPTHS = SHUNT_DENSITY_DEPTHS,
   PICTURE_TEXT = 256
 };
 
