@@ -181,6 +181,7 @@ static bool parse_option(int c, struct bench_options *o)
 {
   int64_t number[TOOL_LIST];
   int word[TOOL_LIST];
+  o->sized = o->sized || c == 'n' || c == 't' || c == 'v';
   switch (c) {
   case 'n': return (o->n_count = tool_parse_sizes("--columns", optarg, 1 << 24, o->n)) > 0;
   case 't':
@@ -248,6 +249,8 @@ static int bench(int argc, char **argv)
   if (o.ablation && o.suite) return tool_bad_usage("bench", "--ablation is no suite");
   if (o.ablation) return bench_ablation(argv + optind, argc - optind, o.json);
   if (o.suite && optind < argc) return tool_bad_usage("bench", "a suite brings its own matrices");
+  if (o.suite && o.sized)
+    return tool_bad_usage("bench", "a suite brings its own types, columns and vectors");
   if (o.suite) return bench_named_suite(&o);
   if (o.op == SHUNT_SDDMM && o.op_a != 'N')
     return tool_bad_usage("bench", "--op-a is for spmm: sddmm has no sparse operand to transpose");

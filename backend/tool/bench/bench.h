@@ -86,6 +86,7 @@ struct bench_options {
   int v;
   uint64_t seed;
   bool host, quick, csv, list, ablation;
+  bool sized; /* n, types or v were given, which suites have of their own */
   const char *json;
   const char *suite, *data; /* NULL; folder of its files */
   const char *ways;         /* of the GPU, with commas; NULL: all */

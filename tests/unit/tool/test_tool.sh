@@ -181,6 +181,8 @@ ok $? "rmat: few repeated edges, and rows far above the mean"
 expect 2 "unknown suite" "$SHUNT" bench --suite nope
 has err "calibrate, dlmc, integers, mtx, tiles"
 expect 2 "a suite and a matrix" "$SHUNT" bench --suite dlmc random:4x4:1
+expect 2 "a suite and columns" "$SHUNT" bench --suite dlmc -n 64
+has err "its own types, columns and vectors"
 expect 1 "a suite without a folder" env -u SHUNT_DATA "$SHUNT" bench --suite mtx
 has err "SHUNT_DATA"
 expect 1 "a suite without its files" "$SHUNT" bench --suite mtx --data "$work/none"
