@@ -80,9 +80,9 @@ static inline bool shunt_csr_sddmm_fits(const struct shunt_sddmm *p)
           (double)p->b.cols * b <= (double)UINT32_MAX);
 }
 
-/* Is p taken in one launch, which needs no workspace?  Where B stands by rows, and a program such as
-   PyTorch takes longer to make the call than all of A B takes; one that keeps the device busy would
-   be faster by two (tests/bench/sddmm.md). */
+/* Is p taken in one launch, which needs no workspace?  Where B stands by rows, and a program such
+   as PyTorch takes longer to make the call than all of A B takes; one that keeps the device busy
+   would be faster by two (tests/bench/sddmm.md). */
 static inline bool shunt_csr_sddmm_direct(const struct shunt_sddmm *p)
 {
   const double cells = (double)p->c.rows * (double)p->c.cols, inner = (double)p->a.cols;

@@ -10,11 +10,17 @@ extern "C" {
 #endif
 
 /* How a product with a dense copy of A is computed; all ways give right results.  A tile of C has
-   64 rows and 64 columns, and `split` (1, 2) blocks share one: one tile for each, all at once; or
-   128 rows and 64, 128 or 256 columns, and `split` is 1: as many tiles as there are.  */
+   64 rows and 64 columns, and `split` (1, 2, 4) blocks share its K: one tile for each, all at once;
+   or 128 rows and 64, 128 or 256 columns, and `split` is 1: as many tiles as there are.  */
 struct shunt_dense_shape {
   int rows, columns, split;
 };
+/* How many tiles of 64 rows there are at one time, each by so many blocks, a cluster: those of four
+   do not find room everywhere.  */
+static inline int64_t shunt_dense_tiles_at_once(int split, const struct shunt_device *d)
+{
+  return split < 4 ? d->multiprocessors / split : d->multiprocessors * 3 / 16;
+}
 
 /* ---- SpMM ----------------------------------------------------------------------------------
    C = alpha D B, D the dense copy of p->a that an earlier call made (row-major), and in the same

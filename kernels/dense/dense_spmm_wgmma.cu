@@ -19,8 +19,7 @@ static shunt_status check(const struct shunt_spmm *p, const struct shunt_dense *
                           const struct shunt_device *d)
 {
   const shunt_type t = p->a.value_type;
-  if (d->compute_capability != 90 || shared_bytes < shape_64 >> d->shared_per_block)
-    return SHUNT_E_UNSUPPORTED;
+  if (d->compute_capability != 90 || shared_bytes > d->shared_per_block) return SHUNT_E_UNSUPPORTED;
   if (t != SHUNT_F16 && t != SHUNT_BF16) return SHUNT_E_UNSUPPORTED;
   if (p->b.type != t || (p->c.type != t && p->c.type != SHUNT_F32)) return SHUNT_E_UNSUPPORTED;
   if (p->compute != SHUNT_F32 || p->beta.device || p->beta.host != 0) return SHUNT_E_UNSUPPORTED;
@@ -37,17 +36,18 @@ static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_d
                                 bool trusted)
 {
   arguments k = {};
-  k.m = (int)p->c.rows;
-  k.n = (int)p->c.cols;
   k.steps = (int)shunt_div_up(p->a.cols, kDepth);
-  k.tiles_across = (int)shunt_div_up(k.n, s.columns);
-  k.tiles = (int)std::min<int64_t>(shunt_div_up(k.m, kRows) * k.tiles_across, INT32_MAX);
+  k.tiles_across = (int)shunt_div_up(p->c.cols, s.columns);
+  k.tiles = (int)std::min<int64_t>(shunt_div_up(p->c.rows, kRows) * k.tiles_across, INT32_MAX);
   k.split = s.split;
-  k.c = p->c.values;
-  k.c_row_stride = p->c.row_stride;
-  k.c_col_stride = p->c.col_stride;
-  k.wide_sums = p->c.type == SHUNT_F32;
-  k.aligned = on_16_bytes(p->c);
+  k.c = {p->c.values,
+         p->c.rows,
+         p->c.cols,
+         p->c.row_stride,
+         p->c.col_stride,
+         make_scalar_arg<float>(p->alpha),
+         p->c.type == SHUNT_F32,
+         on_16_bytes(p->c)};
   k.trusted = trusted;
   return k;
 }
@@ -56,26 +56,30 @@ struct maps {
   CUtensorMap d, b;
 };
 
-template <class T, int BMajor, class Shape>
+// How many blocks there are, and threads of each.
+struct extent {
+  int clusters, threads;
+};
+
+template <class T, int BMajor>
 static shunt_status launch(const arguments &k, const maps &m, const csr_operands<float> &a,
-                           const guard::repair_args &r, int clusters, cudaStream_t stream)
+                           const guard::repair_args &r, const extent &e, cudaStream_t stream)
 {
-  const auto kernel = &spmm_dense_wgmma<T, BMajor, Shape>;
-  if (allow_shared<&spmm_dense_wgmma<T, BMajor, Shape>>(shared_bytes<Shape>) != cudaSuccess)
-    return SHUNT_E_CUDA;
+  const auto kernel = &spmm_dense_wgmma<T, BMajor>;
+  if (allow_shared<&spmm_dense_wgmma<T, BMajor>>(shared_bytes) != cudaSuccess) return SHUNT_E_CUDA;
   cudaLaunchAttribute with[2] = {};
-  with[0].id = cudaLaunchAttributeClusterDimension;
-  with[0].val.clusterDim.x = k.split;
-  with[0].val.clusterDim.y = with[0].val.clusterDim.z = 1;
-  with[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  with[1].val.programmaticStreamSerializationAllowed = 1;
+  with[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  with[0].val.programmaticStreamSerializationAllowed = 1;
+  with[1].id = cudaLaunchAttributeClusterDimension;
+  with[1].val.clusterDim.x = k.split;
+  with[1].val.clusterDim.y = with[1].val.clusterDim.z = 1;
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(clusters * k.split);
-  config.blockDim = dim3(Shape::kThreads);
-  config.dynamicSmemBytes = shared_bytes<Shape>;
+  config.gridDim = dim3(e.clusters * k.split);
+  config.blockDim = dim3(e.threads);
+  config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   config.attrs = with;
-  config.numAttrs = 2;
+  config.numAttrs = k.split > 1 ? 2 : 1;
   return cudaLaunchKernelEx(&config, kernel, k, m.d, m.b, a, r) == cudaSuccess ? SHUNT_OK
                                                                                : SHUNT_E_CUDA;
 }
@@ -83,17 +87,31 @@ static shunt_status launch(const arguments &k, const maps &m, const csr_operands
 template <class T>
 static shunt_status launch_type(const arguments &k, bool b_row_major, const maps &m,
                                 const csr_operands<float> &a, const guard::repair_args &r,
-                                int clusters, cudaStream_t stream)
+                                const extent &e, cudaStream_t stream)
 {
-  return b_row_major ? launch<T, 1, shape_64>(k, m, a, r, clusters, stream)
-                     : launch<T, 0, shape_64>(k, m, a, r, clusters, stream);
+  return b_row_major ? launch<T, 1>(k, m, a, r, e, stream) : launch<T, 0>(k, m, a, r, e, stream);
 }
 
 // One tile a cluster, all at once.
-static bool shape_fits(const struct shunt_dense_shape &s, const arguments &k, int clusters)
+static bool shape_fits(const struct shunt_dense_shape &s, const arguments &k,
+                       const struct shunt_device *d)
 {
-  return s.rows == kRows && s.columns == 64 && (s.split == 1 || s.split == 2) &&
-         s.split <= k.steps && k.tiles <= clusters;
+  return s.rows == kRows && s.columns == kColumns &&
+         (s.split == 1 || s.split == 2 || s.split == 4) && s.split <= k.steps &&
+         k.tiles <= shunt_dense_tiles_at_once(s.split, d);
+}
+
+// Those without a tile hash only.
+static extent make_extent(const struct shunt_spmm *p, const arguments &k,
+                          const struct shunt_device *d)
+{
+  constexpr double much = 48 * 1024; // bytes that a block hashes
+  if (k.trusted) return {k.tiles, kFewThreads};
+  const int clusters = std::max(1, (int)shunt_dense_tiles_at_once(k.split, d));
+  const double entry =
+      (double)(shunt_type_size(p->a.index_type) + shunt_type_size(p->a.value_type));
+  const bool few = (double)p->a.nnz * entry <= much * clusters * k.split;
+  return {clusters, few ? kFewThreads : kManyThreads};
 }
 
 static shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
@@ -107,10 +125,10 @@ static shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *co
     return s.rows == wide::kRows && s.split == 1 ? wide::run(p, copy, r, s.columns, d, stream)
                                                  : SHUNT_E_UNSUPPORTED;
   const arguments k = make_arguments(p, s, !r->expected);
-  const int clusters = d->multiprocessors / s.split; // those without a tile hash only
-  if (!shape_fits(s, k, clusters)) return SHUNT_E_UNSUPPORTED;
+  if (!shape_fits(s, k, d)) return SHUNT_E_UNSUPPORTED;
+  const extent e = make_extent(p, k, d);
   guard::repair_args repair;
-  status = guard::make_repair_args(p, r, clusters * s.split, &repair);
+  status = guard::make_repair_args(p, r, e.clusters * s.split, &repair);
   if (status != SHUNT_OK) return status;
   const struct shunt_dense b = as_stored(p->b);
   maps m;
@@ -120,8 +138,8 @@ static shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *co
   const csr_operands<float> a = make_csr_operands<float>(p);
   const bool row_major = p->b.col_stride == 1;
   return p->a.value_type == SHUNT_F16
-             ? launch_type<__half>(k, row_major, m, a, repair, clusters, stream)
-             : launch_type<__nv_bfloat16>(k, row_major, m, a, repair, clusters, stream);
+             ? launch_type<__half>(k, row_major, m, a, repair, e, stream)
+             : launch_type<__nv_bfloat16>(k, row_major, m, a, repair, e, stream);
 }
 
 static bool takes(const struct shunt_spmm *p, const struct shunt_device *d)

@@ -4,6 +4,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "kernels/common/number.cuh"
+#include "kernels/common/scalar.cuh"
 #include "kernels/guard/agreement.cuh"
 #include "kernels/guard/fingerprint_parts.cuh"
 #include "kernels/ptx/ldst.cuh"
@@ -99,5 +101,18 @@ __device__ __forceinline__ bool is_finite(float x)
   return fabsf(x) <= 3.402823466e38f;
 }
 
+// The first of a thread's two rows, as wgmma leaves sums: whether an element of C there is not
+// finite.
+template <class Out, int Columns>
+__device__ __forceinline__ bool any_nonfinite(const float (&d)[Columns / 2], float alpha)
+{
+  bool bad = false;
+#pragma unroll
+  for (int i = 0; i < Columns / 8; i++)
+#pragma unroll
+    for (int j = 0; j < 2; j++)
+      bad |= !is_finite(widen<float>(narrow<Out>(scale(alpha, d[4 * i + j]))));
+  return bad;
+}
 } // namespace dense
 } // namespace shunt

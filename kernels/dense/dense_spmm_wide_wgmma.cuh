@@ -174,26 +174,14 @@ __device__ __forceinline__ void multiply(int steps, int group, uint32_t ring,
   release(b, last);
 }
 
-// The first of a thread's two rows: whether an element of C there is not finite.
-template <class Out, int Columns>
-__device__ __forceinline__ bool any_nonfinite(const float (&d)[Columns / 2], float alpha)
-{
-  bool bad = false;
-#pragma unroll
-  for (int i = 0; i < Columns / 8; i++)
-#pragma unroll
-    for (int j = 0; j < 2; j++)
-      bad |= !dense::is_finite(widen<float>(narrow<Out>(scale(alpha, d[4 * i + j]))));
-  return bad;
-}
-// Whether that row, of the block's first warp that multiplies, holds a NaN or Inf.
+// Whether the first row of the block's first warp that multiplies holds a NaN or Inf.
 template <class T, int Columns>
 __device__ __forceinline__ bool alarms(const destination &c, const float (&d)[Columns / 2])
 {
   if (threadIdx.x >= 128 + 4) return false;
   const float alpha = c.alpha.get();
-  return c.wide_sums ? any_nonfinite<float, Columns>(d, alpha)
-                     : any_nonfinite<T, Columns>(d, alpha);
+  return c.wide_sums ? dense::any_nonfinite<float, Columns>(d, alpha)
+                     : dense::any_nonfinite<T, Columns>(d, alpha);
 }
 
 // By all lanes of a warp, number `own` of those that find something.

@@ -231,6 +231,19 @@ void barrier_arrive(uint32_t at, uint32_t rank, uint32_t bytes)
   end_phase_if_complete(b);
 }
 
+void cluster_store(uint32_t to, uint32_t barrier, uint32_t rank, const void *from, uint32_t bytes)
+{
+  cluster_state *c = self->block->cluster;
+  if (rank >= c->blocks.size()) fail("mapa: block %u of a cluster of %zu", rank, c->blocks.size());
+  if (c->blocks[rank]->alive == 0) fail("st.async: block %u of the cluster has left", rank);
+  shared_barrier &b = find_barrier(c->blocks[rank], barrier, "st.async");
+  if (b.bytes < bytes)
+    fail("st.async: %u bytes more than the barrier at %u waits for", bytes, barrier);
+  memcpy(at_shared_of(c->blocks[rank], to, bytes, bytes, "st.async"), from, bytes);
+  b.bytes -= bytes;
+  end_phase_if_complete(b);
+}
+
 bool barrier_test(uint32_t at, uint32_t parity)
 {
   if (parity > 1) fail("mbarrier.try_wait: parity %u", parity);

@@ -154,6 +154,8 @@ void copy_wait(int pending); // until at most so many groups are under way
 // mbarrier (one address for each; parities as in kernels/ptx/mbarrier.cuh)
 void barrier_init(uint32_t at, uint32_t arrivals);
 void barrier_arrive(uint32_t at, uint32_t rank, uint32_t bytes); // in block `rank`; announces bytes
+// To the shared memory of block `rank`, whose barrier has been told of these bytes.
+void cluster_store(uint32_t to, uint32_t barrier, uint32_t rank, const void *from, uint32_t bytes);
 bool barrier_test(uint32_t at, uint32_t parity);
 
 // cp.async.bulk.tensor.2d: see include/cuda.h for the map.

@@ -10,8 +10,8 @@
 namespace
 {
 
-const shunt_dense_shape shapes[] = {
-    {64, 64, 1}, {64, 64, 2}, {128, 64, 1}, {128, 128, 1}, {128, 256, 1}};
+const shunt_dense_shape shapes[] = {{64, 64, 1},  {64, 64, 2},   {64, 64, 4},
+                                    {128, 64, 1}, {128, 128, 1}, {128, 256, 1}};
 
 // Without a proof nothing of A is read: a change is not seen.  What else speaks against C still is.
 void test_trusted(Problem &x, bool *rests, bool *repaired)
@@ -63,7 +63,9 @@ void test_shape(const shunt_dense_shape &shape, Table *table)
   for (const auto &size : sizes)
     for (int form = 0; form < 4; form++, turn++) {
       if (sample.leaves_out() || beyond(size[0], 130)) continue;
-      Case c = {size[0], size[1], size[2]};
+      const bool many = shape.split > 2; // of fewer tiles, with longer rows
+      Case c = {many ? sized(size[0] / 2 + 1, size[0]) : size[0], size[1] + (many ? 256 : 0),
+                size[2]};
       c.shape = shape;
       c.b_columns = form & 1;
       c.c_columns = form & 2;
@@ -139,9 +141,12 @@ void test_shifts(Table *table)
 void test_repeats(Table *table)
 {
   constexpr int calls = sized(20, 2);
-  for (const shunt_dense_shape &shape : {shunt_dense_shape{64, 64, 2}, shunt_dense_shape{64, 64, 1},
-                                         shunt_dense_shape{128, 256, 1}}) {
-    Case c = {64 * sized(32, 4), sized(400, 150), 2 * shape.columns - 8};
+  for (const shunt_dense_shape &shape :
+       {shunt_dense_shape{64, 64, 4}, shunt_dense_shape{64, 64, 2}, shunt_dense_shape{64, 64, 1},
+        shunt_dense_shape{128, 256, 1}}) {
+    const bool many = shape.split > 2;
+    Case c = {64 * (many ? sized(12, 3) : sized(32, 4)), many ? 600 : sized(400, 150),
+              2 * shape.columns - 8};
     c.density = 0.02;
     c.shape = shape;
     Problem x(c, table);
