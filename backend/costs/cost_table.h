@@ -215,18 +215,23 @@ struct shunt_dense_costs {
   double traffic;                   /* bytes per us, much of it from L2 */
   double proof;                     /* us of the proof behind cuBLAS' product, and its reading */
   double stored;                    /* bytes per us that are written of D */
-  double narrow_start;              /* us; product and proof in one launch, up to 64 columns: */
-  double narrow_bytes;              /* bytes per us of D and A's arrays */
-  double narrow_least, narrow_step; /* us at least, us for each of K */
-  double wide_start;                /* us; more columns: */
-  double wide_step;                 /* us for 64 of K of tiles of 128 columns; of 256 twice */
-  double wide_bytes;                /* bytes per us of A's arrays */
-  double wide_full;                 /* share of multiprocessors that must have a tile, */
-  double wide_deepest;              /* the least K, */
-  double wide_lanes;                /* bytes that lanes may hash in such a step */
-  double sample_start;              /* us; SDDMM on the chip: */
-  double sample_step, sample_early; /* us for 64 of K of a tile, less at its start, */
-  double sample_least;              /* us, at least; */
+  double agreed;                    /* us; product and proof in one launch: for the proof, */
+  double hashed;       /* bytes per us of A's arrays, beside products; by tiles of 64: */
+  double narrow_start; /* us; and */
+  double narrow_bytes; /* bytes per us of D and A's arrays out of memory; or */
+  double narrow_least, narrow_step; /* us, us for each of a block's K, */
+  double narrow_shared;             /* us for each doubling of the blocks of a tile, */
+  double narrow_near;               /* bytes per us of the tiles' operands out of L2 */
+  double small_bytes;               /* of D, at most: for these all shapes are estimated, */
+  double small_margin; /* and have to take less than this share of cuBLAS' time and proof */
+  double wide_start;   /* us; by tiles of 128: */
+  double wide_step;    /* us for 64 of K of tiles of 128 columns; of 256 twice */
+  double wide_full;    /* share of multiprocessors that must have a tile, */
+  double wide_deepest; /* the least K, */
+  double wide_lanes;   /* bytes that lanes may hash in such a step */
+  double sample_start; /* us; SDDMM on the chip: */
+  double sample_step, sample_early;          /* us for 64 of K of a tile, less at its start, */
+  double sample_least;                       /* us, at least; */
   double sample, sample_entry, sample_dense; /* us to sample a tile: by density, and its square */
   double sample_other;                       /* share of the shorter of both that is waited for */
   double sample_margin;                      /* how much better than from memory it has to be */

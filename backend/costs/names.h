@@ -189,13 +189,18 @@
   F(line, at, stored, .stored, PER_COPY)
 
 #define SHUNT_DENSE_PROVED_FIELDS(F, line, at) \
+  F(line, at, agreed, .agreed, FIXED) \
+  F(line, at, hashed, .hashed, PER_COPY) \
   F(line, at, narrow_start, .narrow_start, FIXED) \
   F(line, at, narrow_bytes, .narrow_bytes, PER_COPY) \
   F(line, at, narrow_least, .narrow_least, FIXED) \
   F(line, at, narrow_step, .narrow_step, FIXED) \
+  F(line, at, narrow_shared, .narrow_shared, FIXED) \
+  F(line, at, narrow_near, .narrow_near, PER_NEAR) \
+  F(line, at, small_bytes, .small_bytes, FIXED) \
+  F(line, at, small_margin, .small_margin, FIXED) \
   F(line, at, wide_start, .wide_start, FIXED) \
   F(line, at, wide_step, .wide_step, FIXED) \
-  F(line, at, wide_bytes, .wide_bytes, PER_COPY) \
   F(line, at, wide_full, .wide_full, FIXED) \
   F(line, at, wide_deepest, .wide_deepest, FIXED) \
   F(line, at, wide_lanes, .wide_lanes, FIXED)

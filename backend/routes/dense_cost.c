@@ -75,40 +75,51 @@ static double read_by_lanes(const struct shunt_csr *a)
   return bytes;
 }
 
-/* Rounds of tiles, each as long as its products, or as its lanes hash; or as long as D and A's
-   arrays take to come. */
-static double wide_us(const struct shunt_spmm *p, int columns, double copy,
-                      const struct shunt_machine *m)
+/* What the proof adds to the products: agreement, and what hashing takes from them.  Nothing where
+   D is trusted, as A is without entries then.  */
+static double proof_us(const struct shunt_csr *a, const struct shunt_machine *m)
 {
-  const double arrays = shunt_cost_csr_bytes(&p->a);
+  return a->nnz ? of(m)->agreed + shunt_cost_csr_bytes(a) / of(m)->hashed : 0;
+}
+
+/* Rounds of tiles, each as long as its products, or as its lanes hash. */
+static double wide_us(const struct shunt_spmm *p, int columns, const struct shunt_machine *m)
+{
   const double tiles = ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / columns);
   const double rounds = ceil(tiles / shunt_cost_multiprocessors(m));
   const double wide = columns > 64 ? columns / 128.0 : 0.75; /* as its bytes are, of D and B */
   const double steps = shunt_larger(rounds * ceil((double)p->a.cols / 64),
                                     read_by_lanes(&p->a) / (of(m)->wide_lanes * wide));
-  const double products = of(m)->wide_start + steps * of(m)->wide_step * wide;
-  return shunt_larger(products + arrays / of(m)->wide_bytes,
-                      of(m)->narrow_start + (copy + arrays) / of(m)->narrow_bytes);
+  return of(m)->wide_start + steps * of(m)->wide_step * wide;
 }
 
+/* A block's part of K, and the operands of all tiles out of L2. */
+static double narrow_us(const struct shunt_spmm *p, int split, const struct shunt_machine *m)
+{
+  const double tiles = ceil((double)p->c.rows / 64) * ceil((double)p->c.cols / 64);
+  const double deep = (double)p->a.cols, size = (double)shunt_type_size(p->a.value_type);
+  return of(m)->narrow_least + of(m)->narrow_shared * log2(split) +
+         of(m)->narrow_step * deep / split + tiles * 128 * deep * size / of(m)->narrow_near;
+}
+
+/* And not before D and A's arrays have come. */
 double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_dense_shape *how,
                                const struct shunt_machine *m)
 {
   const struct shunt_csr *a = &p->a;
-  const double arrays = shunt_cost_csr_bytes(a);
   const double copy = (double)a->rows * (double)a->cols * (double)shunt_type_size(a->value_type);
-  if (how->rows > 64) return wide_us(p, how->columns, copy, m);
-  return shunt_larger(of(m)->narrow_start + (copy + arrays) / of(m)->narrow_bytes,
-                      of(m)->narrow_least + of(m)->narrow_step * (double)a->cols * 2 / how->split);
+  const double products =
+      how->rows > 64 ? wide_us(p, how->columns, m) : narrow_us(p, how->split, m);
+  return shunt_larger(products + proof_us(a, m),
+                      of(m)->narrow_start + (copy + shunt_cost_csr_bytes(a)) / of(m)->narrow_bytes);
 }
 
-/* Of fewer than half as many blocks as multiprocessors, too few read D.  As many as fit at one
-   time; beyond that blocks of twice the rows, which read B half as often. */
+/* As many tiles as fit at one time; beyond that those of twice the rows, which read B half as
+   often. */
 static struct shunt_dense_shape narrow_shape(const struct shunt_spmm *p,
                                              const struct shunt_machine *m)
 {
   const int64_t tiles = (p->c.rows + 63) / 64, blocks = m->device.multiprocessors;
-  if (tiles * 4 < blocks) return (struct shunt_dense_shape){0};
   if (tiles <= blocks) return (struct shunt_dense_shape){64, 64, tiles * 2 <= blocks ? 2 : 1};
   return (struct shunt_dense_shape){128, 64, 1};
 }
@@ -138,16 +149,6 @@ static struct shunt_dense_shape wide_shape(const struct shunt_spmm *p,
   return (struct shunt_dense_shape){0};
 }
 
-/* Between 64 columns and what fills the multiprocessors, products are bound by L2, which cuBLAS
-   uses better. */
-struct shunt_dense_shape shunt_choose_dense_shape(const struct shunt_spmm *p,
-                                                  const struct shunt_machine *m)
-{
-  if (!shunt_dense_spmm_proved_takes(p, &m->device) || p->c.cols <= 16 || p->a.cols <= 128)
-    return (struct shunt_dense_shape){0};
-  return p->c.cols <= 64 ? narrow_shape(p, m) : wide_shape(p, m);
-}
-
 /* B's rows, or columns, are brought by the copy engine. */
 static bool can_be_brought(const struct shunt_dense *b)
 {
@@ -156,21 +157,61 @@ static bool can_be_brought(const struct shunt_dense *b)
          stride * (int64_t)shunt_type_size(b->type) % 16 == 0;
 }
 
-/* Tiles of 64 rows all run at one time; those of 128 by 64 would read D again for more columns. */
+/* Tiles of 64 rows all run at one time, each block with a part of K. */
+static bool tiles_fit(const struct shunt_dense_shape *s, const struct shunt_spmm *p,
+                      const struct shunt_machine *m)
+{
+  const double tiles = ceil((double)p->c.rows / 64) * ceil((double)p->c.cols / 64);
+  return s->rows != 64 || (s->split <= (p->a.cols + 127) / 128 &&
+                           tiles <= (double)shunt_dense_tiles_at_once(s->split, &m->device));
+}
+
+/* Of small products: the best of the shapes that fit, if it is faster than cuBLAS with the proof
+   behind it. */
+static struct shunt_dense_shape small_shape(const struct shunt_spmm *p,
+                                            const struct shunt_machine *m)
+{
+  static const struct shunt_dense_shape shapes[] = {
+      {128, 64, 1}, {64, 64, 1}, {64, 64, 2}, {64, 64, 4}};
+  struct shunt_dense_shape best = {0};
+  double least = of(m)->small_margin * shunt_cost_dense_packed(p, SHUNT_MATH_EXACT, m);
+  if (!can_be_brought(&p->b)) return best;
+  for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    if (!tiles_fit(&shapes[i], p, m)) continue;
+    const double us = shunt_cost_dense_proved(p, &shapes[i], m);
+    if (us < least) best = shapes[i], least = us;
+  }
+  return best;
+}
+
+/* Of large ones, between 64 columns and what fills the multiprocessors, cuBLAS uses L2 better.
+   Wider small ones were not timed. */
+struct shunt_dense_shape shunt_choose_dense_shape(const struct shunt_spmm *p,
+                                                  const struct shunt_machine *m)
+{
+  enum { SMALL_COLUMNS = 256 };
+  const double cells = (double)p->a.rows * (double)p->a.cols;
+  if (!shunt_dense_spmm_proved_takes(p, &m->device) || p->c.cols <= 16 || p->a.cols <= 128)
+    return (struct shunt_dense_shape){0};
+  if (p->c.cols <= SMALL_COLUMNS &&
+      cells * (double)shunt_type_size(p->a.value_type) <= of(m)->small_bytes)
+    return small_shape(p, m);
+  return p->c.cols <= 64 ? narrow_shape(p, m) : wide_shape(p, m);
+}
+
+/* Those of 128 by 64 would read D again for more columns. */
 static bool shape_fits(const struct shunt_dense_shape *s, const struct shunt_spmm *p,
                        const struct shunt_machine *m)
 {
-  const double tiles = ceil((double)p->c.rows / 64) * ceil((double)p->c.cols / 64);
-  if (s->rows == 64) return tiles * s->split <= m->device.multiprocessors;
-  return s->columns > 64 || p->c.cols <= 64;
+  return tiles_fit(s, p, m) && (s->rows == 64 || s->columns > 64 || p->c.cols <= 64);
 }
 
 /* Whatever cuBLAS would take: the best of the shapes that fit; of equal ones, the first here. */
 struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm *p,
                                                         const struct shunt_machine *m)
 {
-  static const struct shunt_dense_shape shapes[] = {
-      {128, 64, 1}, {128, 256, 1}, {128, 128, 1}, {64, 64, 2}, {64, 64, 1}};
+  static const struct shunt_dense_shape shapes[] = {{128, 64, 1}, {128, 256, 1}, {128, 128, 1},
+                                                    {64, 64, 2},  {64, 64, 1},   {64, 64, 4}};
   struct shunt_dense_shape best = {0};
   double least = INFINITY;
   if (!shunt_dense_spmm_proved_takes(p, &m->device) || !can_be_brought(&p->b) || p->a.cols <= 128)

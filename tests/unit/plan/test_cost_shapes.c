@@ -149,14 +149,15 @@ static void test_dense_shapes(void)
   } wanted[] = {{4096, 16, 4096, {0, 0, 0}},       {4096, 64, 128, {0, 0, 0}},
                 {4096, 17, 4096, {64, 64, 2}},     {4096, 64, 4096, {64, 64, 2}},
                 {8192, 64, 4096, {64, 64, 1}},     {11008, 64, 4096, {128, 64, 1}},
-                {1024, 64, 4096, {0, 0, 0}},       {4096, 512, 4096, {128, 128, 1}},
+                {1024, 64, 4096, {64, 64, 4}},     {4096, 512, 4096, {128, 128, 1}},
                 {4096, 1024, 4096, {128, 256, 1}}, {4096, 512, 1000, {0, 0, 0}},
-                {4096, 256, 4096, {0, 0, 0}}};
+                {4096, 256, 4096, {0, 0, 0}},      {2048, 256, 512, {0, 0, 0}}};
   struct pruned w;
   for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
     pruned_weights(&w, wanted[i].m, wanted[i].n, true);
     struct shunt_spmm *s = &w.p.spmm;
     s->a.cols = s->b.rows = wanted[i].k;
+    s->a.nnz = wanted[i].m * wanted[i].k / 2;
     const struct shunt_dense_shape got = shunt_choose_dense_shape(s, &h200);
     const bool built = shunt_dense_spmm_proved_takes(s, &h200.device);
     check(got.rows == (built ? wanted[i].shape.rows : 0) &&
@@ -169,6 +170,31 @@ static void test_dense_shapes(void)
   w.p.spmm.a.columns = (const void *)4;
   check(shunt_choose_dense_shape(&w.p.spmm, &h200).columns == 0,
         "none where lanes would have to hash all of A's columns");
+}
+
+/* Of small copies that are trusted, without entries of A to read. */
+static void test_dense_shapes_trusted(void)
+{
+  static const struct {
+    int64_t m, n, k;
+    struct shunt_dense_shape shape;
+  } wanted[] = {{1024, 64, 256, {128, 64, 1}},  {2048, 256, 512, {128, 64, 1}},
+                {512, 64, 1024, {64, 64, 4}},   {512, 256, 1024, {64, 64, 2}},
+                {2048, 128, 1024, {64, 64, 2}}, {2048, 512, 2048, {0, 0, 0}}};
+  struct pruned w;
+  for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    pruned_weights(&w, wanted[i].m, wanted[i].n, true);
+    struct shunt_spmm *s = &w.p.spmm;
+    s->a.cols = s->b.rows = wanted[i].k;
+    s->a.nnz = 0;
+    const struct shunt_dense_shape got = shunt_choose_dense_shape(s, &h200);
+    const bool built = shunt_dense_spmm_proved_takes(s, &h200.device);
+    check(got.rows == (built ? wanted[i].shape.rows : 0) &&
+              got.columns == (built ? wanted[i].shape.columns : 0) &&
+              got.split == (built ? wanted[i].shape.split : 0),
+          "dense, trusted, %d x %d x %d: %d rows, %d columns, split by %d", (int)wanted[i].m,
+          (int)wanted[i].n, (int)wanted[i].k, got.rows, got.columns, got.split);
+  }
 }
 
 /* Without cuBLAS: whatever fits, and whatever it costs. */
@@ -205,6 +231,7 @@ int main(void)
   test_sparse24();
   test_merge_is_for_long_rows();
   test_dense_shapes();
+  test_dense_shapes_trusted();
   test_dense_shapes_alone();
   test_sparse24_proofs();
   return check_finish();
