@@ -23,7 +23,7 @@ libshunt_host_la_SOURCES = \
   $(CONV_SRBCRS_HOST) $(CONV_TILE_HOST) $(CONV_VECTOR_HOST) $(CONV_VECTOR_ORDER_HOST)
 libshunt_host_la_LIBADD = $(ZLIB_LIBS)
 
-libshunt_semiring_la_SOURCES = $(SEMIRING_HOST)
+libshunt_semiring_la_SOURCES = $(SEMIRING_HOST) $(CONV_PROFILE_SEMIRING)
 
 if HAVE_CUDA
 # What routes run, and the sizes that they ask for.

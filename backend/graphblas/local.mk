@@ -29,5 +29,5 @@ libshunt_graphblas_a_SOURCES = $(GRAPHBLAS_SOURCES) %D%/library_static.c \
 libshunt_graphblas_a_CPPFLAGS = $(AM_CPPFLAGS) -USHUNT_HAVE_CUDA -DGRB_STATIC
 # The kernels as they are in the library: they compile for long, and know of neither macro.
 libshunt_graphblas_a_LIBADD = \
-  $(foreach s,$(SEMIRING_HOST),$(dir $(s)).libs/$(notdir $(s:.c=.o)))
+  $(foreach s,$(SEMIRING_HOST) $(CONV_PROFILE_SEMIRING),$(dir $(s)).libs/$(notdir $(s:.c=.o)))
 $(libshunt_graphblas_a_LIBADD): libshunt-semiring.la

@@ -2,7 +2,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "backend/log/log_upkeep.h"
+#include "backend/options/options.h"
+#include "backend/plan/fault.h"
+#include "conv/profile/density_sparse.h"
 
 static void print_operand(const struct grb_operand *a, char text[8])
 {
@@ -65,4 +71,31 @@ struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_outc
                               .saved_us = taken ? grb_gain_saved(&p->gain, us, by_host) : NAN,
                               .off = p->gain.off,
                               .caller = p->call->caller});
+}
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+/* Its arrays have been found, and it is not of a size at which nothing would be seen. */
+static bool can_be_drawn(const struct grb_operand *x)
+{
+  return grb_operand_is_sparse(x) && x->offsets && x->rows <= SHUNT_DENSITY_MOST &&
+         x->cols <= SHUNT_DENSITY_MOST;
+}
+
+static void draw(const struct grb_operand *x)
+{
+  if (!can_be_drawn(x) || !shunt_log_wants_pattern(x->rows, x->cols, x->nnz)) return;
+  const struct shunt_sparse s = grb_operand_sparse(x, false, false);
+  struct shunt_density *d = SHUNT_TRY_OR(NULL, malloc(sizeof *d));
+  if (!d) return; /* this matrix has no picture */
+  shunt_density_sparse_host(&s, d);
+  shunt_log_pattern(d, x->nnz);
+  free(d);
+}
+
+void grb_report_pictures(const struct grb_product *p)
+{
+  if (!shunt_options()->report[0]) return;
+  draw(&p->a);
+  draw(&p->b);
 }

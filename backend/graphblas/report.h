@@ -27,6 +27,10 @@
    shunt_log_wanted first.  */
 struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_outcome why, double us);
 
+/* Pictures of the sparse operands, for the report, each drawn once, and few of one size: programs
+   change graphs step by step.  p is read, and C not written yet.  */
+void grb_report_pictures(const struct grb_product *p);
+
 /* Of everything that is printed of a product. */
 uint64_t grb_report_hash(const struct grb_product *p);
 

@@ -5,12 +5,13 @@
               cell, and each letter before is a quarter of the next, a all that is less
      f to j   the same of 4 x 1 vectors,
      k to o   of 2 x 1,
-     p to t   of other entries
+     p to t   of entries that are 2:4,
+     u to y   of others
 
    Line after line of cells, as many and as wide as struct shunt_density has them.  Of a picture of
    4 x 8 cells, whose upper left is full of 8 x 1 vectors and whose diagonal is thin:
 
-     eeee.... eeee.... ....q... ......q.     (without the spaces)  */
+     eeee.... eeee.... ....v... ......v.     (without the spaces)  */
 #ifndef SHUNT_LOG_DENSITY_H
 #define SHUNT_LOG_DENSITY_H
 

@@ -87,7 +87,7 @@ void shunt_log_memory(int64_t copies, int64_t device)
 
 /* ---- matrices ---------------------------------------------------------------------------- */
 
-enum { MATRICES = 32 };
+enum { MATRICES = 32, OF_A_SIZE = 4, UNCOUNTED = -1 }; /* UNCOUNTED: longest row of no profile */
 static struct matrix {
   struct shunt_profile profile;
   double densest;
@@ -139,22 +139,49 @@ bool shunt_log_wants_density(void)
   return room;
 }
 
+bool shunt_log_wants_pattern(int64_t rows, int64_t cols, int64_t nnz)
+{
+  int of_size = 0;
+  bool known = false;
+  if (!wanted() || pthread_mutex_trylock(&lock) != 0) return false;
+  for (int i = 0; i < matrix_count; i++) {
+    const struct shunt_profile *f = &matrices[i].profile;
+    if (f->rows != rows || f->cols != cols) continue;
+    of_size++;
+    known |= f->nnz == nnz;
+  }
+  const bool room = matrix_count < MATRICES && of_size < OF_A_SIZE;
+  pthread_mutex_unlock(&lock);
+  return room && !known;
+}
+
+void shunt_log_pattern(const struct shunt_density *d, int64_t nnz)
+{
+  const struct shunt_profile f = {
+      .rows = d->rows, .cols = d->cols, .nnz = nnz, .longest_row = UNCOUNTED};
+  shunt_log_density(&f, d);
+}
+
 static double share(int64_t part, int64_t whole)
 {
   return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static void print_matrix(FILE *to, const struct matrix *m)
+static void print_profile(FILE *to, const struct shunt_profile *f)
 {
-  const struct shunt_profile *f = &m->profile;
-  fprintf(to,
-          "# matrix\trows=%" PRId64 "\tcols=%" PRId64 "\tnnz=%" PRId64 "\tlongest=%" PRId64
-          "\tempty=%" PRId64,
-          f->rows, f->cols, f->nnz, f->longest_row, f->empty_rows);
+  fprintf(to, "\tlongest=%" PRId64 "\tempty=%" PRId64, f->longest_row, f->empty_rows);
   for (int v = 0; v < 3; v++)
     fprintf(to, "\talike%d=%.4f", 8 >> v, share(f->groups_equal[v], f->groups_nonempty[v]));
   fprintf(to, "\ttwo_of_four=%.4f\tsquares=%.6g", 1 - share(f->crowded_rows, f->rows),
           f->row_length_squares);
+}
+
+static void print_matrix(FILE *to, const struct matrix *m)
+{
+  const struct shunt_profile *f = &m->profile;
+  fprintf(to, "# matrix\trows=%" PRId64 "\tcols=%" PRId64 "\tnnz=%" PRId64, f->rows, f->cols,
+          f->nnz);
+  if (f->longest_row != UNCOUNTED) print_profile(to, f);
   if (m->density[0]) fprintf(to, "\tdensest=%.4g\tdensity=%s", m->densest, m->density);
   fputc('\n', to);
 }

@@ -23,6 +23,10 @@ void shunt_log_matrix(const struct shunt_profile *f);
 /* The same, with its picture; and is there a place for one more? */
 void shunt_log_density(const struct shunt_profile *f, const struct shunt_density *d);
 bool shunt_log_wants_density(void);
+/* The picture of a matrix that has no profile, as GraphBLAS' have none.  Of each size few are kept,
+   since programs change graphs step by step; is this one wanted?  */
+void shunt_log_pattern(const struct shunt_density *d, int64_t nnz);
+bool shunt_log_wants_pattern(int64_t rows, int64_t cols, int64_t nnz);
 
 /* The lines of the report (run_report.h):
 
@@ -35,7 +39,8 @@ bool shunt_log_wants_density(void);
    alikeV: the share of the groups of V rows with entries whose rows have equal columns;
    two_of_four: the share of rows of which no four neighbours hold more than two entries; squares:
    the sum of the squares of the rows' lengths; the picture: backend/log/log_density.h, densest: the
-   share of its densest cell's places that have an entry.  */
+   share of its densest cell's places that have an entry.  A matrix without a profile has rows,
+   cols, nnz and its picture.  */
 void shunt_upkeep_print(FILE *to);
 
 /* In a forked child: what was counted is not its own. */

@@ -1,7 +1,7 @@
 // density.cu: where the entries of a pattern lie (conv/profile/density.h).
 //
 // A block takes an aligned group of 8 rows, a warp a row of it, a lane an entry: the other seven
-// rows are searched for its column, which gives 8 bits, and these the kind.
+// rows are searched for its column, which gives 8 bits, and these the kind; or else its neighbours.
 //
 //   warp 2: row 2   c0 c1 c2 ...       lane 1: is c1 in row 0, 1, 3, 4, 5, 6, 7?
 //                      |                       bits 0 0 1 1 0 0 0 0   rows 2 and 3: 2 x 1
@@ -61,12 +61,25 @@ template <class I> __device__ bool has(const I *columns, span row, I column)
   return from < row.begin + row.length && columns[from] == column;
 }
 
-__device__ int kind_of(unsigned rows, int row)
+// How many entries next to entry p of the row, and itself, lie in its aligned four columns.
+template <class I> __device__ int in_four(const density_job &g, span row, int64_t p)
 {
-  const unsigned four = 0xfu << (row & 4), two = 3u << (row & 6);
+  const I *columns = static_cast<const I *>(g.columns);
+  const uint64_t four = ((uint64_t)(int64_t)columns[p] - (uint64_t)g.base) / 4;
+  int n = 0;
+  for (int64_t q = max(p - 3, row.begin); q <= p + 3 && q < row.begin + row.length; q++)
+    n += ((uint64_t)(int64_t)columns[q] - (uint64_t)g.base) / 4 == four;
+  return n;
+}
+
+template <class I>
+__device__ int kind_of(const density_job &g, unsigned rows, int at, span row, int64_t p)
+{
+  const unsigned four = 0xfu << (at & 4), two = 3u << (at & 6);
   if (rows == 0xff) return SHUNT_DENSITY_8;
   if ((rows & four) == four) return SHUNT_DENSITY_4;
-  return (rows & two) == two ? SHUNT_DENSITY_2 : SHUNT_DENSITY_OTHER;
+  if ((rows & two) == two) return SHUNT_DENSITY_2;
+  return in_four<I>(g, row, p) == 2 ? SHUNT_DENSITY_24 : SHUNT_DENSITY_OTHER;
 }
 
 // A warp, row `at` of the group; `group`: all 8.
@@ -86,9 +99,9 @@ __device__ void count_row(const density_job &g, int64_t first, int at, const spa
     unsigned rows = 1u << at;
     for (int other = 0; other < group_rows; other++)
       if (other != at && has(columns, group[other], column)) rows |= 1u << other;
-    atomicAdd(
-        &g.scratch->entries[line][((int64_t)column - g.base) * g.wide / g.cols][kind_of(rows, at)],
-        (unsigned long long)(next - place));
+    const int kind = kind_of<I>(g, rows, at, row, row.begin + place);
+    atomicAdd(&g.scratch->entries[line][((int64_t)column - g.base) * g.wide / g.cols][kind],
+              (unsigned long long)(next - place));
   }
 }
 

@@ -7,6 +7,8 @@
      | x x     x      |  --->   +---+---+---+               an entry in that column,
      |        x  x    |         |   |   |   |       4 x 1   or the 4 aligned rows of the entry's,
      +----------------+         +---+---+---+       2 x 1   or the 2;
+                                                    2:4     of no vector, and one of just two
+                                                            in the aligned 4 columns of its row
                                                     other   none of these
 
    Row i lies in the cells of line i * high / rows, column j in those of place j * wide / cols.
@@ -16,7 +18,7 @@
    to the next one.  So the counts of a row add up to its entries, and the work is bounded.
 
    Rows are searched as if their columns ascend.  Where they don't, an entry of a vector may be
-   counted as `other`; counts without regard to the kind are the same.
+   counted as of another kind; counts without regard to the kind are the same.
 
    The rules of kernels/common/device.h.  Counts are the same on device and host where the rows'
    columns ascend.  An impossible offset makes its row empty, and a column that is outside of the
@@ -34,6 +36,7 @@ enum shunt_density_kind {
   SHUNT_DENSITY_8,
   SHUNT_DENSITY_4,
   SHUNT_DENSITY_2,
+  SHUNT_DENSITY_24,
   SHUNT_DENSITY_OTHER,
   SHUNT_DENSITY_KINDS
 };

@@ -35,11 +35,25 @@ static bool all_have(const struct shunt_csr *a, int64_t first, int n, int64_t co
   return true;
 }
 
-static enum shunt_density_kind kind_of(const struct shunt_csr *a, int64_t i, int64_t column)
+/* How many entries next to entry p of row r, and itself, lie in its aligned four columns. */
+static int in_four(const struct shunt_csr *a, struct row r, int64_t p)
 {
+  const uint64_t base = (uint64_t)a->base;
+  const uint64_t four = ((uint64_t)index_at(a->columns, a->index_type, p) - base) / 4;
+  int n = 0;
+  for (int64_t q = p - 3; q <= p + 3; q++)
+    if (q >= r.begin && q < r.begin + r.length)
+      n += ((uint64_t)index_at(a->columns, a->index_type, q) - base) / 4 == four;
+  return n;
+}
+
+static enum shunt_density_kind kind_of(const struct shunt_csr *a, int64_t i, int64_t p)
+{
+  const int64_t column = index_at(a->columns, a->index_type, p);
   if (all_have(a, i / 8 * 8, 8, column)) return SHUNT_DENSITY_8;
   if (all_have(a, i / 4 * 4, 4, column)) return SHUNT_DENSITY_4;
-  return all_have(a, i / 2 * 2, 2, column) ? SHUNT_DENSITY_2 : SHUNT_DENSITY_OTHER;
+  if (all_have(a, i / 2 * 2, 2, column)) return SHUNT_DENSITY_2;
+  return in_four(a, row_of(a, i), p) == 2 ? SHUNT_DENSITY_24 : SHUNT_DENSITY_OTHER;
 }
 
 static void count_row(const struct shunt_csr *a, int64_t i, struct shunt_density *out)
@@ -52,7 +66,7 @@ static void count_row(const struct shunt_csr *a, int64_t i, struct shunt_density
     const int64_t place = k * r.length / n, next = (k + 1) * r.length / n;
     const int64_t column = index_at(a->columns, a->index_type, r.begin + place);
     if (column < a->base || column - a->base >= a->cols) continue;
-    out->entries[line][(column - a->base) * out->wide / a->cols][kind_of(a, i, column)] +=
+    out->entries[line][(column - a->base) * out->wide / a->cols][kind_of(a, i, r.begin + place)] +=
         (uint64_t)(next - place);
   }
 }

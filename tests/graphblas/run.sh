@@ -146,6 +146,16 @@ reason() {
 }
 check "too many columns: the log says large" reason
 
+# The report has a picture of each matrix that was read, but few of one size.
+pictures() {
+  rm -f "$work/report"
+  env LD_PRELOAD="$library" SHUNT_REPORT="$work/report" "$work/gainless" >"$work/out" || return 1
+  sed -n 's/^# matrix\t\(rows=[0-9]*\tcols=[0-9]*\).*\tdensity=[a-y.]*$/\1/p' "$work/report" |
+    sort | uniq -c | awk '{ n++; many += $1 > 4 } END { exit !(n > 2 && !many) }' ||
+    { cat "$work/report"; return 1; }
+}
+check "the report has pictures of what was multiplied" pictures
+
 # What the cuda engine does not compute is left because the host engine is switched off.
 disabled() {
   rm -f "$work/log"

@@ -1,7 +1,8 @@
 # tests/unit: one folder at a time, without a GPU.
 check_PROGRAMS = \
   %D%/calibrate/test_fit %D%/calibrate/test_measure %D%/costs/test_estimates %D%/costs/test_tables \
-  %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
+  %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_density_sparse %D%/conv/test_read \
+  %D%/csr/test_csr_host_complex \
   %D%/csr/test_csr_host_sddmm %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr \
   %D%/dcsr/test_dcsr_hardware_model %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin \
   %D%/graphblas/test_arenas %D%/graphblas/test_frontier_cost \
@@ -65,6 +66,7 @@ NATIVE_TEST_LIBS = libshunt-native.la $(TESTED) libshunt-host.la $(ZLIB_LIBS) -l
 %C%_native_test_native_integers_rows_LDADD = $(NATIVE_TEST_LIBS)
 %C%_native_test_native_refused_LDADD = $(NATIVE_TEST_LIBS)
 
+%C%_conv_test_density_sparse_LDADD = libshunt-semiring.la $(LDADD)
 %C%_options_test_options_LDADD = $(TESTED) -lpthread
 %C%_plan_test_log_gain_LDADD = $(TESTED) libshunt-problem.la -lm
 %C%_plan_test_log_density_LDADD = $(TESTED) -lm

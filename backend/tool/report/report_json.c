@@ -113,6 +113,17 @@ static void put_span(FILE *to, const struct report_span *s)
   put_number(to, "us", s->us, true);
 }
 
+static void put_profile(FILE *to, const struct report_matrix *m)
+{
+  put_number(to, "longest", m->longest, true);
+  put_number(to, "empty", m->empty, true);
+  put_number(to, "alike8", m->alike[0], true);
+  put_number(to, "alike4", m->alike[1], true);
+  put_number(to, "alike2", m->alike[2], true);
+  put_number(to, "two_of_four", m->two_of_four, true);
+  put_number(to, "squares", m->squares, true);
+}
+
 /* What is not 0 of copies; memory as [process, time, copies, device]. */
 static void put_upkeep(FILE *to, const struct run_report *r)
 {
@@ -133,13 +144,7 @@ static void put_upkeep(FILE *to, const struct run_report *r)
     const struct report_matrix *m = &r->matrix[i];
     fprintf(to, "%s\n  {\"rows\": %.0f, \"cols\": %.0f", i ? "," : "", m->rows, m->cols);
     put_number(to, "nnz", m->nnz, true);
-    put_number(to, "longest", m->longest, true);
-    put_number(to, "empty", m->empty, true);
-    put_number(to, "alike8", m->alike[0], true);
-    put_number(to, "alike4", m->alike[1], true);
-    put_number(to, "alike2", m->alike[2], true);
-    put_number(to, "two_of_four", m->two_of_four, true);
-    put_number(to, "squares", m->squares, true);
+    if (m->profiled) put_profile(to, m);
     if (m->density[0]) {
       fprintf(to, ", \"densest\": %.4g", m->densest);
       put_string(to, "density", m->density, false);

@@ -8,7 +8,8 @@
      '---------'
 
    Of a matrix without a picture the rectangle has one colour, the stronger the denser the matrix,
-   and the part below the line is the share of its rows that are empty.  */
+   and the part below the line is the share of its rows that are empty.  Bars stand beside those
+   that have a profile.  */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -17,9 +18,9 @@
 
 enum { SIDE = 150, BARS = SIDE + 14, BAR = 60, WORDS = BARS + BAR + 6 }; /* of 360 */
 
-static const char *const kind_class[SHUNT_DENSITY_KINDS] = {"r0", "r1", "r2", "left"};
+static const char *const kind_class[SHUNT_DENSITY_KINDS] = {"r0", "r1", "r2", "r3", "left"};
 static const char *const kind_name[SHUNT_DENSITY_KINDS] = {"8 × 1 vectors", "4 × 1 vectors",
-                                                           "2 × 1 vectors", "other entries"};
+                                                           "2 × 1 vectors", "2:4", "other entries"};
 
 static void put_whole(const struct report_matrix *m, double high, double wide, FILE *to)
 {
@@ -76,28 +77,38 @@ static void put_bar(const char *name, double share, int row, FILE *to)
           BARS, y, BAR, BARS, y, BAR * fmin(fmax(share, 0), 1), WORDS, y + 9, name, 100 * share);
 }
 
-static void put_matrix(const struct report_matrix *m, FILE *to)
+static void put_bars(const struct report_matrix *m, FILE *to)
 {
-  char rows[32], cols[32], entries[32], longest[32];
-  tool_grouped((int64_t)m->rows, rows);
-  tool_grouped((int64_t)m->cols, cols);
-  tool_grouped((int64_t)m->nnz, entries);
-  tool_grouped((int64_t)m->longest, longest);
-  const double mean = m->nnz / m->rows;
-  const double spread = sqrt(fmax(m->squares / m->rows - mean * mean, 0));
-  fprintf(to,
-          "<figure><svg role=\"img\" viewBox=\"0 0 360 %d\" aria-label=\"%s x %s, %s entries\">\n",
-          SIDE + 1, rows, cols, entries);
-  put_shape(m, to);
   put_bar("8 rows alike", m->alike[0], 0, to);
   put_bar("4 rows alike", m->alike[1], 1, to);
   put_bar("2 rows alike", m->alike[2], 2, to);
   put_bar("rows of 2:4", m->two_of_four, 3, to);
+}
+
+static void put_rows(const struct report_matrix *m, FILE *to)
+{
+  char longest[32];
+  const double mean = m->nnz / m->rows;
+  const double spread = sqrt(fmax(m->squares / m->rows - mean * mean, 0));
+  tool_grouped((int64_t)m->longest, longest);
+  fprintf(to, "<br>a row: %.1f on average, spread %.1f, longest %s; %.1f %% are empty", mean,
+          spread, longest, 100 * m->empty / m->rows);
+}
+
+static void put_matrix(const struct report_matrix *m, FILE *to)
+{
+  char rows[32], cols[32], entries[32];
+  tool_grouped((int64_t)m->rows, rows);
+  tool_grouped((int64_t)m->cols, cols);
+  tool_grouped((int64_t)m->nnz, entries);
   fprintf(to,
-          "</svg>\n<figcaption>%s × %s, %s entries (%.3g %%)<br>a row: %.1f on average, spread "
-          "%.1f, longest %s; %.1f %% are empty",
-          rows, cols, entries, 100 * m->nnz / (m->rows * m->cols), mean, spread, longest,
-          100 * m->empty / m->rows);
+          "<figure><svg role=\"img\" viewBox=\"0 0 360 %d\" aria-label=\"%s x %s, %s entries\">\n",
+          SIDE + 1, rows, cols, entries);
+  put_shape(m, to);
+  if (m->profiled) put_bars(m, to);
+  fprintf(to, "</svg>\n<figcaption>%s × %s, %s entries (%.3g %%)", rows, cols, entries,
+          100 * m->nnz / (m->rows * m->cols));
+  if (m->profiled) put_rows(m, to);
   if (m->density[0]) fprintf(to, "<br>the densest cell: %.3g %% filled", 100 * m->densest);
   fputs("</figcaption></figure>\n", to);
 }
@@ -112,10 +123,11 @@ static void put_key(FILE *to)
 
 static const char with_pictures[] =
     "<p>Where the entries lie, in cells of the colour of what most of their entries are part of: a "
-    "V × 1 vector is a column in which all of V aligned rows have an entry. The stronger the "
-    "colour, "
-    "the denser the cell; each step is a quarter of the next. Of a large matrix rows and entries "
-    "are looked at here and there.</p>\n";
+    "V × 1 vector is a column in which all of V aligned rows have an entry; an entry is 2:4 if it "
+    "is "
+    "of no vector, and one of just two in the aligned four columns of its row. The stronger the "
+    "colour, the denser the cell; each step is a quarter of the next. Of a large matrix rows and "
+    "entries are looked at here and there.</p>\n";
 static const char without_pictures[] =
     "<p>A matrix without cells has one colour, the stronger, the denser it is, with its empty rows "
     "counted at the bottom. <code>shunt inspect --picture OUT.svg FILE</code> draws a matrix from "

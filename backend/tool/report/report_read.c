@@ -182,6 +182,14 @@ static double named(char *const *field, int n, const char *name)
   return 0;
 }
 
+static bool has(char *const *field, int n, const char *name)
+{
+  const size_t length = strlen(name);
+  for (int i = 1; i < n && i < MOST_FIELDS; i++)
+    if (strncmp(field[i], name, length) == 0 && field[i][length] == '=') return true;
+  return false;
+}
+
 static void add_upkeep(struct run_report *r, char *text)
 {
   char *field[MOST_FIELDS];
@@ -241,7 +249,8 @@ static bool add_matrix(struct run_report *r, char *text)
       .empty = named(field, n, "empty"),
       .alike = {named(field, n, "alike8"), named(field, n, "alike4"), named(field, n, "alike2")},
       .two_of_four = named(field, n, "two_of_four"),
-      .squares = named(field, n, "squares")};
+      .squares = named(field, n, "squares"),
+      .profiled = has(field, n, "longest")};
   if (m.rows < 1 || m.cols < 1 || m.empty > m.rows) return false;
   read_density(field, n, &m);
   struct report_matrix *place =

@@ -91,9 +91,10 @@ struct report_memory {
   double time, copies, device;
 };
 
-/* A profile (backend/log/log_upkeep.h). */
+/* A matrix (backend/log/log_upkeep.h); what is behind nnz is 0 without a profile. */
 struct report_matrix {
   double rows, cols, nnz, longest, empty, alike[3], two_of_four, squares;
+  bool profiled;
   double densest;                   /* the share of the densest cell's places that have an entry */
   char density[SHUNT_DENSITY_TEXT]; /* the picture, of as many cells as there should be; "": none */
 };

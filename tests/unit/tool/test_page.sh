@@ -134,6 +134,7 @@ ${tab}densest=0.125${tab}density=$picture
 # matrix${tab}rows=31${tab}cols=2048${tab}nnz=5${tab}densest=0.5${tab}density=$picture
 # matrix${tab}rows=4096${tab}cols=2047${tab}nnz=5${tab}densest=0.5${tab}density=$wrong
 # matrix${tab}rows=0${tab}cols=1
+# matrix${tab}rows=4096${tab}cols=4096${tab}nnz=99${tab}densest=0.5${tab}density=$picture
 EOF
 check "a run of which a part was measured" 'run cat && valid &&
   json "a[\"gain\"] == \"partly measured\" and a[\"measured_us\"] == 90000 and
@@ -153,14 +154,18 @@ check "memory over the run" 'on_page "highest: 3.0 MB" && on_page "highest: 5000
 check "... whose line is which" \
   'grep -q "<svg viewBox=\"0 0 24 8\".*class=\"l0 d0\".*</svg>cat [0-9]*</span></div>" page.html &&
    grep -q "<path class=\"l0 d0\" d=\"M[0-9]" page.html'
-check "each matrix" '[ "$(grep -c "<figure>" page.html)" -eq 3 ] &&
+check "each matrix" '[ "$(grep -c "<figure>" page.html)" -eq 4 ] &&
   on_page "4,096 × 2,048, 83,886 entries (1 %)" && on_page "8 rows alike 50 %" &&
-  on_page "25.0 % are empty" && json "len(a[\"matrices\"]) == 3"'
+  on_page "25.0 % are empty" && json "len(a[\"matrices\"]) == 4"'
 check "... with its picture" 'on_page "the densest cell: 12.5 % filled" && grep -q \
     "^<path class=\"r1\" fill-opacity=\"1.00\" d=\"M9.9 0.5h4.7v4.7h-4.7z\"></path>" page.html &&
-  json "[m.get(\"density\", \"\") for m in a[\"matrices\"]] == [\"$picture\", \"\", \"\"]"'
+  json "[m.get(\"density\", \"\") for m in a[\"matrices\"]] ==
+    [\"$picture\", \"\", \"\", \"$picture\"]"'
 check "... but not with one of another size, or of unknown letters" \
-  '[ "$(grep -c "the densest cell" page.html)" -eq 1 ] && on_page "A matrix without cells"'
+  '[ "$(grep -c "the densest cell" page.html)" -eq 2 ] && on_page "A matrix without cells"'
+check "... without a profile, with what is known" \
+  'on_page "4,096 × 4,096, 99 entries (0.00059 %)" && json "a[\"matrices\"][3].keys() ==
+    {\"rows\", \"cols\", \"nnz\", \"densest\", \"density\"}"'
 check "... on the page" 'on_page "Saved, partly measured" && on_page "90.00 ms, measured" &&
   on_page "comes from 9 of 1,000 calls"'
 check "... and on the terminal" 'run cat 2>&1 |
