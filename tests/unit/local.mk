@@ -39,7 +39,7 @@ check_LTLIBRARIES = %D%/libtested.la
 %C%_libtested_la_SOURCES = backend/graphblas/frontier/frontier_cost.c \
   backend/graphblas/gpu/cost.c backend/graphblas/gpu/masked/masked_seconds.c \
   backend/graphblas/memory.c backend/native/no_cuda.c $(HOST_PLAN_SOURCES) \
-  $(NO_ROUTES_SOURCES) $(COST_SOURCES) $(COST_TABLE_SOURCES)
+  $(NO_ROUTES_SOURCES) $(COST_SOURCES) $(COST_TABLE_SOURCES) $(CONV_PROFILE_SEMIRING)
 nodist_%C%_libtested_la_SOURCES = $(COST_BUILT_IN)
 if HAVE_CUDA
 %C%_libtested_tool_a_SOURCES += backend/tool/bench/gpu_cublaslt.c \
@@ -66,7 +66,7 @@ NATIVE_TEST_LIBS = libshunt-native.la $(TESTED) libshunt-host.la $(ZLIB_LIBS) -l
 %C%_native_test_native_integers_rows_LDADD = $(NATIVE_TEST_LIBS)
 %C%_native_test_native_refused_LDADD = $(NATIVE_TEST_LIBS)
 
-%C%_conv_test_density_sparse_LDADD = libshunt-semiring.la $(LDADD)
+%C%_conv_test_density_sparse_LDADD = $(TESTED) $(LDADD)
 %C%_options_test_options_LDADD = $(TESTED) -lpthread
 %C%_plan_test_log_gain_LDADD = $(TESTED) libshunt-problem.la -lm
 %C%_plan_test_log_density_LDADD = $(TESTED) -lm
