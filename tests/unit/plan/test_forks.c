@@ -81,11 +81,19 @@ static void *use_all_the_time(void *use)
   return NULL;
 }
 
+/* AddressSanitizer's allocator is locked for good in a child if another thread was in it: of that a
+   few hang, which they do not without it.  */
+#ifdef __SANITIZE_ADDRESS__
+enum { PATIENCE = 30, HANGING = 3 };
+#else
+enum { PATIENCE = 300, HANGING = 0 };
+#endif
+
 static void test_fork(const char *what, bool (*use)(int))
 {
   enum { FORKS = 100 };
   pthread_t other;
-  int good = 0;
+  int good = 0, hanging = 0;
   atomic_store(&stop, false);
   fflush(stdout);
   if (pthread_create(&other, NULL, use_all_the_time, &use) != 0) abort();
@@ -93,16 +101,18 @@ static void test_fork(const char *what, bool (*use)(int))
     int status = 1;
     const pid_t child = fork();
     if (child == 0) {
-      alarm(300); /* it hangs */
+      alarm(PATIENCE); /* it hangs */
       _exit(use(i) ? 0 : 1);
     }
     good += child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    hanging += WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
     if (i - good > 3) break;
   }
   atomic_store(&stop, true);
   atomic_store(&lingers, false);
   pthread_join(other, NULL);
-  check(good == FORKS, "%s: %d of %d forked children go on", what, good, FORKS);
+  check(good + hanging == FORKS && hanging <= HANGING, "%s: %d of %d forked children go on", what,
+        good, FORKS);
 }
 
 /* ---- killed while they write ----------------------------------------------------------- */
