@@ -141,17 +141,30 @@ static void test_merge_is_for_long_rows(void)
   check(!shunt_choose_csr_merge(s, 2049, &h200), "a wide one is");
 }
 
+struct dense_case {
+  int64_t m, n, k;
+  struct shunt_dense_shape shape; /* none where the build has no such kernel */
+};
+
+static void check_dense(const struct dense_case *x, const struct shunt_spmm *s,
+                        struct shunt_dense_shape got, const char *what)
+{
+  const bool built = shunt_dense_spmm_proved_takes(s, &h200.device);
+  const struct shunt_dense_shape none = {0}, want = built ? x->shape : none;
+  check(got.rows == want.rows && got.columns == want.columns && got.split == want.split,
+        "%s, %d x %d x %d: %d rows, %d columns, split by %d", what, (int)x->m, (int)x->n, (int)x->k,
+        got.rows, got.columns, got.split);
+}
+
 static void test_dense_shapes(void)
 {
-  static const struct {
-    int64_t m, n, k;
-    struct shunt_dense_shape shape;
-  } wanted[] = {{4096, 16, 4096, {0, 0, 0}},       {4096, 64, 128, {0, 0, 0}},
-                {4096, 17, 4096, {64, 64, 2}},     {4096, 64, 4096, {64, 64, 2}},
-                {8192, 64, 4096, {64, 64, 1}},     {11008, 64, 4096, {128, 64, 1}},
-                {1024, 64, 4096, {64, 64, 4}},     {4096, 512, 4096, {128, 128, 1}},
-                {4096, 1024, 4096, {128, 256, 1}}, {4096, 512, 1000, {0, 0, 0}},
-                {4096, 256, 4096, {0, 0, 0}},      {2048, 256, 512, {0, 0, 0}}};
+  static const struct dense_case wanted[] = {
+      {4096, 16, 4096, {0, 0, 0}},       {4096, 64, 128, {0, 0, 0}},
+      {4096, 17, 4096, {64, 64, 2}},     {4096, 64, 4096, {64, 64, 2}},
+      {8192, 64, 4096, {64, 64, 1}},     {11008, 64, 4096, {128, 64, 1}},
+      {1024, 64, 4096, {64, 64, 4}},     {4096, 512, 4096, {128, 128, 1}},
+      {4096, 1024, 4096, {128, 256, 1}}, {4096, 512, 1000, {0, 0, 0}},
+      {4096, 256, 4096, {0, 0, 0}},      {2048, 256, 512, {0, 0, 0}}};
   struct pruned w;
   for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
     pruned_weights(&w, wanted[i].m, wanted[i].n, true);
@@ -159,12 +172,7 @@ static void test_dense_shapes(void)
     s->a.cols = s->b.rows = wanted[i].k;
     s->a.nnz = wanted[i].m * wanted[i].k / 2;
     const struct shunt_dense_shape got = shunt_choose_dense_shape(s, &h200);
-    const bool built = shunt_dense_spmm_proved_takes(s, &h200.device);
-    check(got.rows == (built ? wanted[i].shape.rows : 0) &&
-              got.columns == (built ? wanted[i].shape.columns : 0) &&
-              got.split == (built ? wanted[i].shape.split : 0),
-          "dense, %d x %d x %d: %d rows, %d columns, split by %d", (int)wanted[i].m,
-          (int)wanted[i].n, (int)wanted[i].k, got.rows, got.columns, got.split);
+    check_dense(&wanted[i], s, got, "dense");
   }
   pruned_weights(&w, 4096, 512, true);
   w.p.spmm.a.columns = (const void *)4;
@@ -175,12 +183,9 @@ static void test_dense_shapes(void)
 /* Of small copies that are trusted, without entries of A to read. */
 static void test_dense_shapes_trusted(void)
 {
-  static const struct {
-    int64_t m, n, k;
-    struct shunt_dense_shape shape;
-  } wanted[] = {{1024, 64, 256, {128, 64, 1}},  {2048, 256, 512, {128, 64, 1}},
-                {512, 64, 1024, {64, 64, 4}},   {512, 256, 1024, {64, 64, 2}},
-                {2048, 128, 1024, {64, 64, 2}}, {2048, 512, 2048, {0, 0, 0}}};
+  static const struct dense_case wanted[] = {
+      {1024, 64, 256, {128, 64, 1}}, {2048, 256, 512, {128, 64, 1}}, {512, 64, 1024, {64, 64, 4}},
+      {512, 256, 1024, {64, 64, 2}}, {2048, 128, 1024, {64, 64, 2}}, {2048, 512, 2048, {0, 0, 0}}};
   struct pruned w;
   for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
     pruned_weights(&w, wanted[i].m, wanted[i].n, true);
@@ -188,37 +193,25 @@ static void test_dense_shapes_trusted(void)
     s->a.cols = s->b.rows = wanted[i].k;
     s->a.nnz = 0;
     const struct shunt_dense_shape got = shunt_choose_dense_shape(s, &h200);
-    const bool built = shunt_dense_spmm_proved_takes(s, &h200.device);
-    check(got.rows == (built ? wanted[i].shape.rows : 0) &&
-              got.columns == (built ? wanted[i].shape.columns : 0) &&
-              got.split == (built ? wanted[i].shape.split : 0),
-          "dense, trusted, %d x %d x %d: %d rows, %d columns, split by %d", (int)wanted[i].m,
-          (int)wanted[i].n, (int)wanted[i].k, got.rows, got.columns, got.split);
+    check_dense(&wanted[i], s, got, "dense, trusted");
   }
 }
 
 /* Without cuBLAS: whatever fits, and whatever it costs. */
 static void test_dense_shapes_alone(void)
 {
-  static const struct {
-    int64_t m, n, k;
-    struct shunt_dense_shape shape;
-  } wanted[] = {{4096, 16, 4096, {64, 64, 2}},    {4096, 64, 128, {0, 0, 0}},
-                {4096, 128, 4096, {64, 64, 1}},   {16384, 64, 4096, {128, 64, 1}},
-                {4096, 256, 4096, {128, 128, 1}}, {4096, 1024, 4096, {128, 256, 1}},
-                {8192, 1024, 8192, {128, 256, 1}}};
+  static const struct dense_case wanted[] = {
+      {4096, 16, 4096, {64, 64, 2}},    {4096, 64, 128, {0, 0, 0}},
+      {4096, 128, 4096, {64, 64, 1}},   {16384, 64, 4096, {128, 64, 1}},
+      {4096, 256, 4096, {128, 128, 1}}, {4096, 1024, 4096, {128, 256, 1}},
+      {8192, 1024, 8192, {128, 256, 1}}};
   struct pruned w;
   for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
     pruned_weights(&w, wanted[i].m, wanted[i].n, true);
     struct shunt_spmm *s = &w.p.spmm;
     s->a.cols = s->b.rows = wanted[i].k;
     const struct shunt_dense_shape got = shunt_choose_dense_shape_alone(s, &h200);
-    const bool built = shunt_dense_spmm_proved_takes(s, &h200.device);
-    check(got.rows == (built ? wanted[i].shape.rows : 0) &&
-              got.columns == (built ? wanted[i].shape.columns : 0) &&
-              got.split == (built ? wanted[i].shape.split : 0),
-          "dense alone, %d x %d x %d: %d rows, %d columns, split by %d", (int)wanted[i].m,
-          (int)wanted[i].n, (int)wanted[i].k, got.rows, got.columns, got.split);
+    check_dense(&wanted[i], s, got, "dense alone");
   }
   pruned_weights(&w, 4096, 256, true);
   w.p.spmm.b.row_stride = 257;
