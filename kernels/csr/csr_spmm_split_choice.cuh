@@ -27,6 +27,7 @@ struct split_choice {
   int V, size;                                         // elements of B in one load, bytes of each
 
   split_shape s;
+  bool narrowed;             // groups are narrower than C for the sake of long rows
   int64_t slices, row_bytes; // of C; of B, that a group reads: by the first choice of lanes
   int64_t warps;             // of all teams, while they are chosen
   int64_t limit;             // where long rows begin
@@ -43,12 +44,29 @@ struct split_choice {
   }
 
   bool known() const { return longest >= 0; }
+  // Groups of half as many lanes: does the longest row that its warp keeps end sooner by more than
+  // the slices of C that are more cost, each of whose rows takes a warp 0.4 ns of the device?  Not
+  // where gathering takes far longer than that row, and fewer than 8 lanes only for few warps.
+  bool gains_by_narrower() const
+  {
+    if (!known() || !chunks() || size > 8 || s.lanes_log2 <= 2) return false;
+    if (s.lanes_log2 == 3 && rows * slices_now() > 8 * multiprocessors) return false;
+    const int64_t kept = longest < 6 * mean ? longest : 6 * mean, width = V << s.lanes_log2;
+    const int64_t more = (n + width / 2 - 1) / (width / 2) - slices_now();
+    return mean >= kChunk << (5 - s.lanes_log2) &&
+           4 * whole_row(kept) * kGather > nonzeros * n * size &&
+           kept * (1 << s.lanes_log2) * kWholeWalk > 2 * 40 * (2 * rows * more / 5);
+  }
   bool huge() const { return longest < 0 || longest > 2048; } // takes long even of a long block
   bool chunks() const { return V * size == 16; }              // has ways of its own, as built
 
-  // ns: gathering all; walking a nonzero by a group.
-  int64_t all() const { return nonzeros * row_bytes / kGather; }
+  // ns: gathering all; walking a nonzero by a group; the longest row, by a warp in whole chunks.
+  int64_t all() const { return nonzeros * (narrowed ? n * size : row_bytes) / kGather; }
   int64_t walk() const { return kWalk >> (5 - s.lanes_log2); }
+  int64_t whole_row(int64_t length) const
+  {
+    return length * (8 + (1 << s.lanes_log2)) * kWholeWalk / 40;
+  }
   // Nonzeros, if each multiprocessor had a row like the longest.
   int64_t longest_each() const { return longest * multiprocessors; }
 
@@ -58,7 +76,7 @@ struct split_choice {
   bool ends_late() const
   {
     if (!chunks() || longest > 2048) return longest * walk() > all() / 3 + 4000;
-    return longest * (8 + (1 << s.lanes_log2)) * kWholeWalk / 40 > all() / 3 + 3500;
+    return whole_row(longest) > (narrowed ? all() / 2 + 5000 : all() / 3 + 3500);
   }
   bool may_widen() const { return !s.search && s.team_log2 < 5 && mean >= kChunk; }
   bool even_and_short() const { return s.lanes_log2 == 5 && mean < 32 && longest <= 3 * mean; }
@@ -96,6 +114,8 @@ constexpr split_rule split_rules[] = {
          x.s.lanes_log2 == 5 && x.mean > kChunk &&
              x.rows * x.slices_now() <= (x.V > 2 ? 16 : 8) * x.multiprocessors,
          x.s.lanes_log2 = 4),
+    // Rows that take a warp long: narrower groups, so that more of them share a row.
+    RULE(WHILE, x.gains_by_narrower(), (x.s.lanes_log2--, x.narrowed = true)),
     // 2 lanes only where rows are long, too.
     RULE(WHILE,
          x.s.lanes_log2 == 2 && x.mean >= 16 * kChunk &&
@@ -105,6 +125,7 @@ constexpr split_rule split_rules[] = {
     // A team is a group at first, and 4 lanes at least.
     RULE(ONCE, true, x.s.team_log2 = x.s.lanes_log2),
     RULE(ONCE, x.s.team_log2 < kLeastTeamLog2, x.s.team_log2 = kLeastTeamLog2),
+    RULE(ONCE, x.narrowed, x.s.team_log2 = 5),
     RULE(ONCE, true, x.warps = x.warps_now()),
     // Warps are so few that latency is all that counts: more groups while each has more than a
     // chunk.
@@ -120,6 +141,8 @@ constexpr split_rule split_rules[] = {
     // A row is long that has four times the mean, and 64 nonzeros; in narrow products 128.
     RULE(ONCE, true, x.limit = x.row_bytes <= 128 ? 128 : 64),
     RULE(ONCE, x.limit < 4 * x.mean, x.limit = 4 * x.mean),
+    // Half of that, where the longest is shorter and would still be what all wait for.
+    RULE(ONCE, x.narrowed && 2 * x.longest <= 3 * x.limit && x.ends_late(), x.limit /= 2),
     // Long blocks look for their rows for a microsecond or two.  They pay where nobody looked yet,
     RULE(ONCE, !x.known(), x.s.search = true),
     // where 16 times the lengths of a warp's rows might not fit in an int,
@@ -147,8 +170,8 @@ constexpr split_rule split_rules[] = {
     // ---- by how rows look
     // Whole chunks have a way of their own; not for short rows of one length,
     RULE(ONCE, !x.s.search && x.V > 2 && !x.even_and_short(), x.s.whole = true),
-    // and of 8-byte values not in narrow groups.
-    RULE(ONCE, !x.s.search && x.V <= 2 && x.s.lanes_log2 >= 4, x.s.whole = true),
+    // and of 8-byte values not in narrow groups, if they are as wide as C.
+    RULE(ONCE, !x.s.search && x.V <= 2 && (x.s.lanes_log2 >= 4 || x.narrowed), x.s.whole = true),
     // Short rows, and many: a team takes 8 as one list.
     RULE(ONCE,
          x.s.lanes_log2 >= 4 && !x.s.search && x.mean < 8 && x.known() && x.longest <= 96 &&
