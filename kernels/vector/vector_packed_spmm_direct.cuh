@@ -73,7 +73,7 @@ template <class Shape, int Groups> struct direct_gather {
   const uint4 *a;              // the lane's 16 bytes of A for step 0
   const uint4 *second;         // Groups == 2: the same of columns
   uint32_t row_bytes, rows_to, a_to, other;
-  int part;
+  int part, bytes; // bytes: of a row's piece that B has
 
   __device__ __forceinline__ direct_gather(const arguments &p, const unsigned char *memory_,
                                            int column0, uint32_t other_ = 0)
@@ -82,7 +82,9 @@ template <class Shape, int Groups> struct direct_gather {
     const uint32_t ring = ptx::shared_address(memory_);
     memory = memory_;
     part = lane / Shape::kLanes;
-    // Lanes beyond the last column bring the first; what it makes is not stored.
+    // Lanes beyond the last column bring zeros.  If they brought the first piece once more, products
+    // of half a tile took three times as long as whole ones.
+    bytes = column < p.n ? 16 : 0;
     b = p.b + (column < p.n ? column : 0) * 2;
     asm("" : "+l"(b)); // else its terms are added again for each row
     row_bytes = p.b_row_bytes;
@@ -120,7 +122,7 @@ template <class Shape, int Groups> struct direct_gather {
     for (int i = 0; i < kEach; i++) {
       const uint4 four = columns[i / 4];
       const uint32_t row = i % 4 == 0 ? four.x : i % 4 == 1 ? four.y : i % 4 == 2 ? four.z : four.w;
-      ptx::cp_async_16((at ^ i << 4) + i * Shape::kRowBytes, b + uint64_t(row) * row_bytes);
+      ptx::cp_async_16((at ^ i << 4) + i * Shape::kRowBytes, b + uint64_t(row) * row_bytes, bytes);
     }
   }
   // Has the second group, where there is one, the same columns?  `later`: of it, as `columns`.
