@@ -8,8 +8,8 @@ time:
   pass      all linear layers of a language model of 32 blocks in turn (7 a block, 4096 to 11008
             wide), 64 tokens: CSR at 70 %, and at 95 % in 8 x 1 vectors
 
-`A @ B` includes what PyTorch does before it calls cuSPARSE: it clears the output, which takes 2 us
-and more.  out_us is torch.mm(A, B, out=C), which does not; ratios are of that.
+A product includes what PyTorch does before it calls cuSPARSE: it clears the output, which takes the
+device 2 us and more, and so does torch.mm(A, B, out=C), out_us; ratios are of that.
 
 A kernel that only waits keeps the device busy until the host has enqueued the calls to be timed, so
 that the time between two events is the device's alone.  Plain calls are timed: a captured call is
