@@ -123,6 +123,7 @@ struct shunt_csr_costs {
 
 struct shunt_bundle_costs {
   struct shunt_fit_costs f32, f64;
+  struct shunt_fit_costs layer_f32, layer_f64; /* more than one entry in 64 */
 };
 
 struct shunt_vector_costs {
@@ -133,7 +134,8 @@ struct shunt_vector_costs {
   double walk_start;                /* us; 2-byte types: lists are walked row by row of B, */
   double walk, walk_fours;          /* us for each of them; in lists of fours */
   double longest_start;             /* us; the same of the longest list, */
-  double longest;                   /* us for each */
+  double longest;                   /* us for each, */
+  double longest_f32, longest_f64;  /* and of these types */
   double single_start;              /* us; in one launch: */
   double single_step;               /* us for each step of 16 entries, */
   double single_round;              /* us for each chunk of a row, and each round of lists */

@@ -103,7 +103,9 @@
   F(line, at, walk, .walk, FIXED) \
   F(line, at, walk_fours, .walk_fours, FIXED) \
   F(line, at, longest_start, .longest_start, FIXED) \
-  F(line, at, longest, .longest, FIXED)
+  F(line, at, longest, .longest, FIXED) \
+  F(line, at, longest_f32, .longest_f32, FIXED) \
+  F(line, at, longest_f64, .longest_f64, FIXED)
 
 #define SHUNT_VECTOR_SINGLE_FIELDS(F, line, at) \
   F(line, at, single_start, .single_start, FIXED) \
@@ -265,6 +267,8 @@
   SHUNT_TRANSPOSING_FIELDS(F, "csr.transposing", ours.csr) \
   SHUNT_FIT_FIELDS(F, "bundle.f32", ours.bundle.f32) \
   SHUNT_FIT_FIELDS(F, "bundle.f64", ours.bundle.f64) \
+  SHUNT_FIT_FIELDS(F, "bundle.layer_f32", ours.bundle.layer_f32) \
+  SHUNT_FIT_FIELDS(F, "bundle.layer_f64", ours.bundle.layer_f64) \
   SHUNT_FIT_FIELDS(F, "vector.narrow", ours.vector.narrow) \
   SHUNT_FIT_FIELDS(F, "vector.wide", ours.vector.wide) \
   SHUNT_FIT_FIELDS(F, "vector.f64", ours.vector.f64) \

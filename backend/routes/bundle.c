@@ -2,8 +2,9 @@
    (kernels/bundle/bundle_kernels.h).  A is read in place, as it is; what is kept is a hint of
    which columns the eights have, which the kernel checks as it goes, so it needs no proof.
 
-   For matrices of finite elements: neighbouring rows share many columns, but seldom all of them,
-   as `vector` wants it.  How much they share is known once the hint is made:
+   For matrices of finite elements, and layers of bands and blocks: neighbouring rows share many
+   columns, but seldom all of them, as `vector` wants it.  How much they share is known once the
+   hint is made:
 
      call 1     a profile is asked for
      call 2     by the profile it may be worth a try: the hint is made, but not used
@@ -55,7 +56,7 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
   const struct shunt_bundle_counts *known = c->packed ? c->packed->known : NULL;
   const double vectors = known ? (double)known->vectors : (double)s->a.nnz / SHARING_HOPED_FOR;
   const double longest = known ? known->longest : c->profile ? (double)c->profile->longest_row : 0;
-  *us = shunt_cost_bundle_margin(s->b.type) *
+  *us = shunt_cost_bundle_margin(&s->a) *
         shunt_cost_bundle(s, vectors, longest, &c->context->machine);
   SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);

@@ -11,19 +11,24 @@ enum { LEAST_MEAN_ROW = 8 };
 
 bool shunt_choose_bundle_candidate(const struct shunt_csr *a, const struct shunt_profile *f)
 {
-  return shunt_cost_scattered(a) && a->nnz >= LEAST_MEAN_ROW * a->rows &&
-         f->longest_row <= LONGEST_ROW;
+  return a->nnz >= LEAST_MEAN_ROW * a->rows && f->longest_row <= LONGEST_ROW;
 }
 
-double shunt_cost_bundle_margin(shunt_type type)
+double shunt_cost_bundle_margin(const struct shunt_csr *a)
 {
-  return type == SHUNT_F64 ? MARGIN_F64 : MARGIN;
+  return a->value_type == SHUNT_F64 && shunt_cost_scattered(a) ? MARGIN_F64 : MARGIN;
+}
+
+static const struct shunt_fit_costs *fit_of(const struct shunt_spmm *p,
+                                            const struct shunt_bundle_costs *t)
+{
+  if (shunt_cost_scattered(&p->a)) return p->b.type == SHUNT_F64 ? &t->f64 : &t->f32;
+  return p->b.type == SHUNT_F64 ? &t->layer_f64 : &t->layer_f32;
 }
 
 double shunt_cost_bundle(const struct shunt_spmm *p, double vectors, double longest,
                          const struct shunt_machine *m)
 {
-  const struct shunt_fit_costs *c =
-      p->b.type == SHUNT_F64 ? &m->costs->ours.bundle.f64 : &m->costs->ours.bundle.f32;
+  const struct shunt_fit_costs *c = fit_of(p, &m->costs->ours.bundle);
   return shunt_cost_fitted(c, p, vectors, longest, m) + shunt_cost_copy_of_b(p, m);
 }

@@ -78,11 +78,11 @@ bool shunt_choose_csr_alike(const struct shunt_profile *f);
 /* Lists of so many vectors, the longest `longest` of them. */
 double shunt_cost_bundle(const struct shunt_spmm *p, double vectors, double longest,
                          const struct shunt_machine *m);
-/* May rows of this matrix share columns at all?  Pruned layers' share nothing or all. */
+/* May rows of this matrix share columns at all? */
 bool shunt_choose_bundle_candidate(const struct shunt_csr *a, const struct shunt_profile *f);
 /* It has to be better than `csr` by so much, as estimates are 1.2 off.  In f64, whose products of
-   groups go to mma, it wins by more.  */
-double shunt_cost_bundle_margin(shunt_type type);
+   groups go to mma, it wins by more where A is scattered.  */
+double shunt_cost_bundle_margin(const struct shunt_csr *a);
 
 /* ---- vector, straight from CSR ------------------------------------------------------------ */
 

@@ -47,11 +47,14 @@ double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longes
   const double columns = wide ? 4 * (double)p->a.nnz / of(m)->index : 0;
   const double us = shunt_cost_fitted(c, p, (double)p->a.nnz / reuse, 0, m) + columns +
                     shunt_cost_copy_of_b(p, m);
-  if (!half) return us;
   const struct shunt_cost_walk w = shunt_cost_walk_of(p, reuse, longest_row, m);
+  const double late = half                     ? of(m)->longest
+                      : p->b.type == SHUNT_F64 ? of(m)->longest_f64
+                                               : of(m)->longest_f32;
+  const double last = shunt_larger(us, of(m)->longest_start + late * w.longest);
+  if (!half) return last;
   const double each = reuse > 3 && reuse < 6 ? of(m)->walk_fours : of(m)->walk;
-  return shunt_larger(us, shunt_larger(of(m)->walk_start + w.mean * each,
-                                       of(m)->longest_start + of(m)->longest * w.longest));
+  return shunt_larger(last, of(m)->walk_start + w.mean * each);
 }
 
 /* Warps part the lists of a group, which are as many as rows of it share none; the longest row's

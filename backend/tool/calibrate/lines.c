@@ -16,6 +16,8 @@
 #define OF_ALG1 "start gather written row longest beyond huge"
 #define OF_ALG3 "start entry gather written row tiles longest beyond huge far"
 #define OF_LAYER "start entry gather written longest"
+#define OF_CSR_LAYER "start gather written row longest beyond"
+#define OF_BUNDLE_LAYER OF_CSR_LAYER
 
 const char *const calibrate_way_words[CALIBRATE_WAYS] = {"default", "alg1", "alg3", "csr",
                                                          "bundle"};
@@ -30,10 +32,12 @@ const struct calibrate_line calibrate_lines[CALIBRATE_LINES] = {
     {"csr.scattered_half", CALIBRATE_CSR, OF_CSR, false},
     {"csr.scattered_f32", CALIBRATE_CSR, OF_CSR, false},
     {"csr.scattered_f64", CALIBRATE_CSR, OF_CSR, false},
-    {"csr.layer", CALIBRATE_CSR, OF_LAYER, false},
-    {"csr.layer_half", CALIBRATE_CSR, OF_LAYER, false},
+    {"csr.layer", CALIBRATE_CSR, OF_CSR_LAYER, false},
+    {"csr.layer_half", CALIBRATE_CSR, OF_CSR_LAYER, false},
     {"bundle.f32", CALIBRATE_BUNDLE, OF_BUNDLE, false},
     {"bundle.f64", CALIBRATE_BUNDLE, OF_BUNDLE, false},
+    {"bundle.layer_f32", CALIBRATE_BUNDLE, OF_BUNDLE_LAYER, false},
+    {"bundle.layer_f64", CALIBRATE_BUNDLE, OF_BUNDLE_LAYER, false},
     {"original.narrow", CALIBRATE_DEFAULT, OF_DEFAULT, false},
     {"original.wide", CALIBRATE_DEFAULT, OF_DEFAULT, false},
     {"original.half", CALIBRATE_DEFAULT, OF_ALG3, false},
