@@ -41,8 +41,9 @@ static struct shunt_outcome read_again(struct grb_product *p)
 
 static struct shunt_outcome run(struct grb_product *p, bool told)
 {
-  GRB_CONTINUE(grb_read(p));
+  const struct shunt_outcome readable = grb_read(p);
   if (told) grb_report_pictures(p);
+  GRB_CONTINUE(readable);
   GRB_CONTINUE(grb_choose(p));
   if (told && grb_measure_original(p)) GRB_CONTINUE(read_again(p));
   GRB_CONTINUE(p->method->compute(p));

@@ -75,16 +75,36 @@ struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_outc
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-/* Its arrays have been found, and it is not of a size at which nothing would be seen. */
-static bool can_be_drawn(const struct grb_operand *x)
+enum { LEAST_DRAWN = 1024 }; /* entries: fewer do not take the place of a larger matrix */
+
+/* Not of a size at which nothing would be seen. */
+static bool is_wanted(const struct grb_operand *x)
 {
-  return grb_operand_is_sparse(x) && x->offsets && x->rows <= SHUNT_DENSITY_MOST &&
-         x->cols <= SHUNT_DENSITY_MOST;
+  return grb_operand_is_sparse(x) && x->nnz >= LEAST_DRAWN && x->rows <= SHUNT_DENSITY_MOST &&
+         x->cols <= SHUNT_DENSITY_MOST && shunt_log_wants_pattern(x->rows, x->cols, x->nnz);
 }
 
-static void draw(const struct grb_operand *x)
+/* An operand of a call that was let go before it was read.  The handles that came last are not
+   asked again: programs multiply by one matrix many times.  */
+static bool read_now(const struct grb_library *l, GrB_Matrix handle, struct grb_operand *out)
 {
-  if (!can_be_drawn(x) || !shunt_log_wants_pattern(x->rows, x->cols, x->nnz)) return;
+  static _Thread_local GrB_Matrix asked[16];
+  uint64_t entries;
+  GrB_Matrix *last = &asked[(uintptr_t)handle / 64 % 16];
+  if (!handle || *last == handle) return false;
+  *last = handle;
+  if (!grb_operand_glance(l, handle, out) || !grb_operand_shape(l, out) ||
+      l->GrB_Matrix_nvals(&entries, handle) != GRB_SUCCESS)
+    return false;
+  out->nnz = (int64_t)entries;
+  return is_wanted(out) && grb_operand_read(l, out);
+}
+
+static void draw(const struct grb_product *p, GrB_Matrix handle, const struct grb_operand *x)
+{
+  struct grb_operand now = {0};
+  if (!x->values && read_now(p->library, handle, &now)) x = &now;
+  if (!x->offsets || !is_wanted(x)) return;
   const struct shunt_sparse s = grb_operand_sparse(x, false, false);
   struct shunt_density *d = SHUNT_TRY_OR(NULL, malloc(sizeof *d));
   if (!d) return; /* this matrix has no picture */
@@ -95,7 +115,9 @@ static void draw(const struct grb_operand *x)
 
 void grb_report_pictures(const struct grb_product *p)
 {
-  if (!shunt_options()->report[0]) return;
-  draw(&p->a);
-  draw(&p->b);
+  const struct grb_call *call = p->call;
+  if (!shunt_options()->report[0] || !shunt_log_wants_density()) return;
+  if (shunt_options()->engines == 0 || !grb_library_ready(call->library)) return;
+  draw(p, call->a, &p->a);
+  if (call->kind == GRB_CALL_MXM) draw(p, call->b, &p->b); /* not of vectors */
 }

@@ -28,7 +28,8 @@
 struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_outcome why, double us);
 
 /* Pictures of the sparse operands, for the report, each drawn once, and few of one size: programs
-   change graphs step by step.  p is read, and C not written yet.  */
+   change graphs step by step.  grb_read has been there, whatever it said: operands that it left
+   alone are read here, as the original will.  C is not written yet.  */
 void grb_report_pictures(const struct grb_product *p);
 
 /* Of everything that is printed of a product. */

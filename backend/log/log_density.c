@@ -1,5 +1,7 @@
 #include "backend/log/log_density.h"
 
+static const char letters[SHUNT_DENSITY_KINDS * SHUNT_DENSITY_DEPTHS + 1] = SHUNT_DENSITY_LETTERS;
+
 static double density(const struct shunt_density *d, int y, int x)
 {
   uint64_t entries = 0;
@@ -25,8 +27,8 @@ double shunt_density_write(const struct shunt_density *d, char text[SHUNT_DENSIT
   for (int y = 0; y < d->high; y++)
     for (int x = 0; x < d->wide; x++) {
       const double part = densest > 0 ? density(d, y, x) / densest : 0;
-      *text++ = part > 0 ? (char)('a' + SHUNT_DENSITY_DEPTHS * main_kind(d->entries[y][x]) +
-                                  shunt_density_depth(part))
+      *text++ = part > 0 ? letters[SHUNT_DENSITY_DEPTHS * main_kind(d->entries[y][x]) +
+                                   shunt_density_depth(part)]
                          : '.';
     }
   *text = 0;

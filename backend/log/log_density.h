@@ -6,12 +6,13 @@
      f to j   the same of 4 x 1 vectors,
      k to o   of 2 x 1,
      p to t   of entries that are 2:4,
-     u to y   of others
+     u to y   of dense tiles,
+     A to E   of others
 
    Line after line of cells, as many and as wide as struct shunt_density has them.  Of a picture of
    4 x 8 cells, whose upper left is full of 8 x 1 vectors and whose diagonal is thin:
 
-     eeee.... eeee.... ....v... ......v.     (without the spaces)  */
+     eeee.... eeee.... ....B... ......B.     (without the spaces)  */
 #ifndef SHUNT_LOG_DENSITY_H
 #define SHUNT_LOG_DENSITY_H
 
@@ -23,6 +24,9 @@ enum {
   SHUNT_DENSITY_DEPTHS = 5,
   SHUNT_DENSITY_TEXT = SHUNT_DENSITY_CELLS * SHUNT_DENSITY_CELLS + 1
 };
+
+/* In the order of enum shunt_density_kind, and of depths. */
+#define SHUNT_DENSITY_LETTERS "abcdefghijklmnopqrstuvwxyABCDE"
 
 /* How deep a colour stands for `part` of the densest cell, which is more than 0: each is a quarter
    of the next, 0 all that is less, SHUNT_DENSITY_DEPTHS - 1 the densest.  */

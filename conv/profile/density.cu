@@ -2,6 +2,7 @@
 //
 // A block takes an aligned group of 8 rows, a warp a row of it, a lane an entry: the other seven
 // rows are searched for its column, which gives 8 bits, and these the kind; or else its neighbours.
+// Where its row has half of the tile's columns, the others are asked for theirs first.
 //
 //   warp 2: row 2   c0 c1 c2 ...       lane 1: is c1 in row 0, 1, 3, 4, 5, 6, 7?
 //                      |                       bits 0 0 1 1 0 0 0 0   rows 2 and 3: 2 x 1
@@ -48,7 +49,8 @@ template <class I> __device__ span row_of(const density_job &g, int64_t row)
   return {begin - g.base, end - begin};
 }
 
-template <class I> __device__ bool has(const I *columns, span row, I column)
+// The first entry of the row whose column is at least that; its end: none.
+template <class I> __device__ int64_t first_from(const I *columns, span row, int64_t column)
 {
   int64_t from = row.begin, to = row.begin + row.length;
   while (from < to) {
@@ -58,7 +60,32 @@ template <class I> __device__ bool has(const I *columns, span row, I column)
     else
       to = middle;
   }
-  return from < row.begin + row.length && columns[from] == column;
+  return from;
+}
+
+template <class I> __device__ bool has(const I *columns, span row, I column)
+{
+  const int64_t p = first_from(columns, row, column);
+  return p < row.begin + row.length && columns[p] == column;
+}
+
+// Has the row half or more of the columns from `first` on that a tile has?
+template <class I> __device__ bool is_crowded(const I *columns, span row, int64_t first)
+{
+  const int64_t end = first_from(columns, row, first + SHUNT_DENSITY_TILE_WIDE);
+  return end - first_from(columns, row, first) >= SHUNT_DENSITY_TILE_LEAST;
+}
+
+template <class I>
+__device__ bool in_tile(const density_job &g, const span *group, int at, I column)
+{
+  const I *columns = static_cast<const I *>(g.columns);
+  const int64_t within = ((int64_t)column - g.base) % SHUNT_DENSITY_TILE_WIDE;
+  const int64_t first = (int64_t)column - within;
+  if (!is_crowded(columns, group[at], first)) return false;
+  for (int other = 0; other < group_rows; other++)
+    if (other != at && !is_crowded(columns, group[other], first)) return false;
+  return true;
 }
 
 // How many entries next to entry p of the row, and itself, lie in its aligned four columns.
@@ -73,13 +100,18 @@ template <class I> __device__ int in_four(const density_job &g, span row, int64_
 }
 
 template <class I>
-__device__ int kind_of(const density_job &g, unsigned rows, int at, span row, int64_t p)
+__device__ int kind_of(const density_job &g, const span *group, int at, int64_t p)
 {
+  const I *columns = static_cast<const I *>(g.columns);
   const unsigned four = 0xfu << (at & 4), two = 3u << (at & 6);
+  if (in_tile(g, group, at, columns[p])) return SHUNT_DENSITY_TILE;
+  unsigned rows = 1u << at;
+  for (int other = 0; other < group_rows; other++)
+    if (other != at && has(columns, group[other], columns[p])) rows |= 1u << other;
   if (rows == 0xff) return SHUNT_DENSITY_8;
   if ((rows & four) == four) return SHUNT_DENSITY_4;
   if ((rows & two) == two) return SHUNT_DENSITY_2;
-  return in_four<I>(g, row, p) == 2 ? SHUNT_DENSITY_24 : SHUNT_DENSITY_OTHER;
+  return in_four<I>(g, group[at], p) == 2 ? SHUNT_DENSITY_24 : SHUNT_DENSITY_OTHER;
 }
 
 // A warp, row `at` of the group; `group`: all 8.
@@ -96,10 +128,7 @@ __device__ void count_row(const density_job &g, int64_t first, int at, const spa
     const int64_t place = k * row.length / entries, next = (k + 1) * row.length / entries;
     const I column = columns[row.begin + place];
     if (column < g.base || (int64_t)column - g.base >= g.cols) continue;
-    unsigned rows = 1u << at;
-    for (int other = 0; other < group_rows; other++)
-      if (other != at && has(columns, group[other], column)) rows |= 1u << other;
-    const int kind = kind_of<I>(g, rows, at, row, row.begin + place);
+    const int kind = kind_of<I>(g, group, at, row.begin + place);
     atomicAdd(&g.scratch->entries[line][((int64_t)column - g.base) * g.wide / g.cols][kind],
               (unsigned long long)(next - place));
   }

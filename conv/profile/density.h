@@ -2,12 +2,13 @@
    are: the picture of a matrix in the report of a run.
 
      a pattern                  cells               in each, entries by kind
-     +----------------+         +---+---+---+
-     | x x   .        |         |   |   |   |       8 x 1   all 8 rows of the aligned group have
-     | x x     x      |  --->   +---+---+---+               an entry in that column,
-     |        x  x    |         |   |   |   |       4 x 1   or the 4 aligned rows of the entry's,
-     +----------------+         +---+---+---+       2 x 1   or the 2;
-                                                    2:4     of no vector, and one of just two
+     +----------------+         +---+---+---+       tile    all 8 rows of the aligned group have
+     | x x   .        |         |   |   |   |               half or more of the 32 aligned columns;
+     | x x     x      |  --->   +---+---+---+       8 x 1   of no tile, and all 8 rows have an
+     |        x  x    |         |   |   |   |               entry in that column,
+     +----------------+         +---+---+---+       4 x 1   or the 4 aligned rows of the entry's,
+                                                    2 x 1   or the 2;
+                                                    2:4     of none of them, and one of just two
                                                             in the aligned 4 columns of its row
                                                     other   none of these
 
@@ -17,8 +18,8 @@
    of 8 rows, and SHUNT_DENSITY_ENTRIES of a row's entries, each of which then stands for those up
    to the next one.  So the counts of a row add up to its entries, and the work is bounded.
 
-   Rows are searched as if their columns ascend.  Where they don't, an entry of a vector may be
-   counted as of another kind; counts without regard to the kind are the same.
+   Rows are searched as if their columns ascend.  Where they don't, an entry of a vector or tile may
+   be counted as of another kind; counts without regard to the kind are the same.
 
    The rules of kernels/common/device.h.  Counts are the same on device and host where the rows'
    columns ascend.  An impossible offset makes its row empty, and a column that is outside of the
@@ -37,10 +38,12 @@ enum shunt_density_kind {
   SHUNT_DENSITY_4,
   SHUNT_DENSITY_2,
   SHUNT_DENSITY_24,
+  SHUNT_DENSITY_TILE,
   SHUNT_DENSITY_OTHER,
   SHUNT_DENSITY_KINDS
 };
 enum { SHUNT_DENSITY_CELLS = 32, SHUNT_DENSITY_GROUPS = 8192, SHUNT_DENSITY_ENTRIES = 512 };
+enum { SHUNT_DENSITY_TILE_WIDE = 32, SHUNT_DENSITY_TILE_LEAST = SHUNT_DENSITY_TILE_WIDE / 2 };
 
 struct shunt_density {
   int64_t rows, cols;

@@ -35,6 +35,27 @@ static bool all_have(const struct shunt_csr *a, int64_t first, int n, int64_t co
   return true;
 }
 
+/* Has the row half or more of the columns from `first` on that a tile has? */
+static bool is_crowded(const struct shunt_csr *a, struct row r, int64_t first)
+{
+  int n = 0;
+  for (int64_t p = r.begin; p < r.begin + r.length; p++) {
+    const int64_t column = index_at(a->columns, a->index_type, p);
+    n += column >= first && column < first + SHUNT_DENSITY_TILE_WIDE;
+  }
+  return n >= SHUNT_DENSITY_TILE_LEAST;
+}
+
+/* The tile's rows are i / 8 * 8 on. */
+static bool in_tile(const struct shunt_csr *a, int64_t i, int64_t column)
+{
+  const int64_t first = column - (column - a->base) % SHUNT_DENSITY_TILE_WIDE;
+  if (!is_crowded(a, row_of(a, i), first)) return false;
+  for (int k = 0; k < GROUP; k++)
+    if (!is_crowded(a, row_of(a, i / GROUP * GROUP + k), first)) return false;
+  return true;
+}
+
 /* How many entries next to entry p of row r, and itself, lie in its aligned four columns. */
 static int in_four(const struct shunt_csr *a, struct row r, int64_t p)
 {
@@ -50,6 +71,7 @@ static int in_four(const struct shunt_csr *a, struct row r, int64_t p)
 static enum shunt_density_kind kind_of(const struct shunt_csr *a, int64_t i, int64_t p)
 {
   const int64_t column = index_at(a->columns, a->index_type, p);
+  if (in_tile(a, i, column)) return SHUNT_DENSITY_TILE;
   if (all_have(a, i / 8 * 8, 8, column)) return SHUNT_DENSITY_8;
   if (all_have(a, i / 4 * 4, 4, column)) return SHUNT_DENSITY_4;
   if (all_have(a, i / 2 * 2, 2, column)) return SHUNT_DENSITY_2;

@@ -59,6 +59,23 @@ static bool all_have(const struct shunt_sparse *a, const struct row *of, int fir
   return true;
 }
 
+/* Has the row half or more of the columns from `first` on that a tile has? */
+static bool is_crowded(const struct shunt_sparse *a, struct row r, int64_t first)
+{
+  const int64_t from = first_from(a->indices, a->index_bytes, r.begin, r.end, first);
+  const int64_t last = from + SHUNT_DENSITY_TILE_LEAST - 1;
+  return last < r.end && index_at(a, last) < first + SHUNT_DENSITY_TILE_WIDE;
+}
+
+static bool in_tile(const struct shunt_sparse *a, const struct row *of, int at, int64_t index)
+{
+  const int64_t first = index - index % SHUNT_DENSITY_TILE_WIDE;
+  if (!is_crowded(a, of[at], first)) return false;
+  for (int k = 0; k < GROUP; k++)
+    if (!is_crowded(a, of[k], first)) return false;
+  return true;
+}
+
 static bool one_of_two(const struct shunt_sparse *a, struct row r, int64_t p)
 {
   int n = 0;
@@ -67,11 +84,12 @@ static bool one_of_two(const struct shunt_sparse *a, struct row r, int64_t p)
   return n == 2;
 }
 
-/* The pair comes first: most entries of a graph are of none, and no more is asked of them. */
+/* The pair comes next: most entries of a graph are of none, and no more is asked of them. */
 static enum shunt_density_kind kind_of(const struct shunt_sparse *a, const struct row *of, int at,
                                        int64_t p)
 {
   const int64_t index = index_at(a, p);
+  if (in_tile(a, of, at, index)) return SHUNT_DENSITY_TILE;
   if (!all_have(a, of, at & ~1, 2, at, index))
     return one_of_two(a, of[at], p) ? SHUNT_DENSITY_24 : SHUNT_DENSITY_OTHER;
   if (!all_have(a, of, at & ~3, 4, at, index)) return SHUNT_DENSITY_2;

@@ -146,13 +146,15 @@ reason() {
 }
 check "too many columns: the log says large" reason
 
-# The report has a picture of each matrix that was read, but few of one size.
+# The report has a picture of each matrix, also where the call ended before it was read, but few of
+# one size.
 pictures() {
   rm -f "$work/report"
   env LD_PRELOAD="$library" SHUNT_REPORT="$work/report" "$work/gainless" >"$work/out" || return 1
-  sed -n 's/^# matrix\t\(rows=[0-9]*\tcols=[0-9]*\).*\tdensity=[a-y.]*$/\1/p' "$work/report" |
+  sed -n 's/^# matrix\t\(rows=[0-9]*\tcols=[0-9]*\).*\tdensity=[a-yA-E.]*$/\1/p' "$work/report" |
     sort | uniq -c | awk '{ n++; many += $1 > 4 } END { exit !(n > 2 && !many) }' ||
     { cat "$work/report"; return 1; }
+  grep -q '^# matrix.rows=2100.cols=2100.nnz=[0-9]*.densest=.*density=' "$work/report"
 }
 check "the report has pictures of what was multiplied" pictures
 

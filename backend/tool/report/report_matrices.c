@@ -4,7 +4,8 @@
      |88  2    |   #### 8 rows alike    where its entries lie (backend/log/log_density.h): a cell
      |88  :    |   ## 4 rows alike      has the colour of the kind that most of its entries are of,
      |  :::  2 |   # 2 rows alike       the stronger the denser it is
-     |______ : |   ####### 2:4
+     |  ###  : |   ####### 2:4
+     |______ : |   ### dense tiles
      '---------'
 
    Of a matrix without a picture the rectangle has one colour, the stronger the denser the matrix,
@@ -18,9 +19,9 @@
 
 enum { SIDE = 150, BARS = SIDE + 14, BAR = 60, WORDS = BARS + BAR + 6 }; /* of 360 */
 
-static const char *const kind_class[SHUNT_DENSITY_KINDS] = {"r0", "r1", "r2", "r3", "left"};
-static const char *const kind_name[SHUNT_DENSITY_KINDS] = {"8 × 1 vectors", "4 × 1 vectors",
-                                                           "2 × 1 vectors", "2:4", "other entries"};
+static const char *const kind_class[SHUNT_DENSITY_KINDS] = {"r0", "r1", "r2", "r3", "r5", "left"};
+static const char *const kind_name[SHUNT_DENSITY_KINDS] = {
+    "8 × 1 vectors", "4 × 1 vectors", "2 × 1 vectors", "2:4", "dense tiles", "other entries"};
 
 static void put_whole(const struct report_matrix *m, double high, double wide, FILE *to)
 {
@@ -32,18 +33,17 @@ static void put_whole(const struct report_matrix *m, double high, double wide, F
           opacity, wide, high - empty);
 }
 
-/* The cells that have one letter, as one path, each run in a line of cells a rectangle. */
-static void put_letter(const struct report_matrix *m, char letter, double high, double wide,
-                       FILE *to)
+/* The cells of one kind and depth, as one path, each run in a line of cells a rectangle. */
+static void put_cells(const struct report_matrix *m, int kind, int depth, double high, double wide,
+                      FILE *to)
 {
+  const char letter = SHUNT_DENSITY_LETTERS[kind * SHUNT_DENSITY_DEPTHS + depth];
   static const double opacity[SHUNT_DENSITY_DEPTHS] = {0.22, 0.4, 0.6, 0.8, 1};
   const int lines = shunt_density_cells((int64_t)m->rows);
   const int places = shunt_density_cells((int64_t)m->cols);
   const double h = high / lines, w = wide / places;
   if (!strchr(m->density, letter)) return;
-  fprintf(to, "<path class=\"%s\" fill-opacity=\"%.2f\" d=\"",
-          kind_class[(letter - 'a') / SHUNT_DENSITY_DEPTHS],
-          opacity[(letter - 'a') % SHUNT_DENSITY_DEPTHS]);
+  fprintf(to, "<path class=\"%s\" fill-opacity=\"%.2f\" d=\"", kind_class[kind], opacity[depth]);
   for (int y = 0; y < lines; y++)
     for (int x = 0, run; x<places; x += run> 0 ? run : 1) {
       const char *cell = m->density + y * places;
@@ -61,8 +61,9 @@ static void put_shape(const struct report_matrix *m, FILE *to)
   const double most = fmax(m->rows, m->cols);
   const double high = fmax(SIDE * m->rows / most, 8), wide = fmax(SIDE * m->cols / most, 8);
   if (!m->density[0]) put_whole(m, high, wide, to);
-  for (int k = 0; k < SHUNT_DENSITY_KINDS * SHUNT_DENSITY_DEPTHS; k++)
-    put_letter(m, (char)('a' + k), high, wide, to);
+  for (int kind = 0; kind < SHUNT_DENSITY_KINDS; kind++)
+    for (int depth = 0; depth < SHUNT_DENSITY_DEPTHS; depth++)
+      put_cells(m, kind, depth, high, wide, to);
   fprintf(to, "<rect class=\"edge\" x=\"0.5\" y=\"0.5\" width=\"%.1f\" height=\"%.1f\"></rect>\n",
           wide, high);
 }
@@ -123,9 +124,10 @@ static void put_key(FILE *to)
 
 static const char with_pictures[] =
     "<p>Where the entries lie, in cells of the colour of what most of their entries are part of: a "
-    "V × 1 vector is a column in which all of V aligned rows have an entry; an entry is 2:4 if it "
-    "is "
-    "of no vector, and one of just two in the aligned four columns of its row. The stronger the "
+    "V × 1 vector is a column in which all of V aligned rows have an entry; a tile of 8 rows and "
+    "32 "
+    "columns is dense if each of its rows has half of them or more; an entry is 2:4 if it is of "
+    "neither, and one of just two in the aligned four columns of its row. The stronger the "
     "colour, the denser the cell; each step is a quarter of the next. Of a large matrix rows and "
     "entries are looked at here and there.</p>\n";
 static const char without_pictures[] =

@@ -223,14 +223,12 @@ static bool add_memory(struct run_report *r, char *text)
 static void read_density(char *const *field, int n, struct report_matrix *m)
 {
   static const char name[] = "density=";
-  static const char last = 'a' + SHUNT_DENSITY_KINDS * SHUNT_DENSITY_DEPTHS - 1;
   const size_t cells =
       (size_t)shunt_density_cells((int64_t)m->rows) * (size_t)shunt_density_cells((int64_t)m->cols);
   for (int i = 1; i < n && i < MOST_FIELDS; i++) {
     const char *text = field[i] + sizeof name - 1;
     if (strncmp(field[i], name, sizeof name - 1) != 0 || strlen(text) != cells) continue;
-    for (size_t k = 0; k < cells; k++)
-      if (text[k] != '.' && (text[k] < 'a' || text[k] > last)) return;
+    if (strspn(text, "." SHUNT_DENSITY_LETTERS) != cells) return;
     memcpy(m->density, text, cells + 1);
     m->densest = named(field, n, "densest");
     return;

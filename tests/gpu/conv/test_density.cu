@@ -68,6 +68,7 @@ static void test_twin()
       {"seven rows", random_pattern(7, 64, 0.5, 7, 11)},
       {"one column", random_pattern(100, 1, 0.5, 1, 12)},
       {"full", random_pattern(41, 150, 2, 1, 15)},
+      {"dense tiles", random_pattern(203, 90, 0.6, 1, 16)},
   };
   for (auto &c : list) {
     bool good = true;
@@ -88,6 +89,10 @@ static void test_counts()
   const shunt_density *d = counted(a);
   check(d && of_kind(*d, SHUNT_DENSITY_8) == (uint64_t)eights.nnz() && of_all(*d) == of_kind(*d, 0),
         "groups of 8 are all 8 x 1 vectors");
+  const Pattern full = random_pattern(80, 64, 2, 1, 23);
+  const Matrix c(full, SHUNT_I32, SHUNT_F16, 0);
+  d = counted(c);
+  check(d && of_kind(*d, SHUNT_DENSITY_TILE) == (uint64_t)full.nnz(), "all of it dense tiles");
   d = counted(b);
   check(d && of_all(*d) == (uint64_t)rows.nnz(), "entries that stand for others add up to all");
 }

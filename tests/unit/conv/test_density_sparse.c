@@ -119,7 +119,7 @@ static uint64_t all_of(const struct shunt_density *d, int kind)
 
 static void test_little(void)
 {
-  struct owned o = make(40000, 200, 0.5, 4);
+  struct owned o = make(40000, 200, 0.2, 4);
   const struct shunt_sparse s = sparse_of(&o.a);
   struct shunt_density d;
   shunt_density_sparse_host(&s, &d);
@@ -132,15 +132,36 @@ static void test_little(void)
   owned_free(&o);
 }
 
+/* Nearly all rows have half of the first two tiles' columns; the third has but 16, and hardly any row
+   has all of them.  */
+static void test_tiles(void)
+{
+  struct owned o = make(800, 80, 0.8, 1);
+  const struct shunt_sparse s = sparse_of(&o.a);
+  struct shunt_density d;
+  shunt_density_sparse_host(&s, &d);
+  uint64_t first = 0, last = 0;
+  for (int y = 0; y < d.high; y++)
+    for (int x = 0; x < d.wide; x++)
+      *(x * 80 / d.wide < 64 ? &first : &last) += d.entries[y][x][SHUNT_DENSITY_TILE];
+  const double nnz = (double)o.a.nnz;
+  check((double)first > 0.78 * nnz && (double)first <= 0.81 * nnz && last == 0,
+        "%.0f of %.0f entries in dense tiles, none in the columns behind", (double)first, nnz);
+  owned_free(&o);
+}
+
 int main(void)
 {
   test_forms(300, 50, 0.2, 1);
   test_forms(64, 300, 0.12, 8);
   test_forms(70, 130, 0.3, 4);
   test_forms(9, 33, 0.9, 2);
+  test_forms(203, 70, 0.6, 1);
+  test_forms(200, 64, 0.45, 4);
   test_forms(1, 5, 0.5, 1);
   test_forms(2048, 60, 0.03, 1);
   test_hypersparse();
   test_little();
+  test_tiles();
   return check_finish();
 }

@@ -60,9 +60,9 @@ from=/home/somebody/a/long/path/without/a/blank/training_script_of_a_long_name.p
   echo "# matrix ; rows=4096 ; cols=2048 ; nnz=83886 ; longest=50 ; empty=1024 ; alike8=0.5 ;" \
     "alike4=0.75 ; alike2=1 ; two_of_four=0.25 ; squares=2e6 ; densest=0.3 ;" \
     "density=$(awk 'BEGIN { for (y = 0; y < 32; y++) for (x = 0; x < 32; x++) {
-        if (x == y) letter = "y"
+        if (x == y) letter = "C"
         else if (x > 2 * y) letter = "."
-        else letter = substr("abcdefghijklmnopqrstuvwx", 1 + (x + y) % 24, 1)
+        else letter = substr("abcdefghijklmnopqrstuvwxyABDE", 1 + (x + y) % 29, 1)
         printf "%s", letter } }')"
   echo "# matrix ; rows=1000000 ; cols=1000000 ; nnz=7000000 ; longest=5000 ; empty=0 ;" \
     "alike8=0 ; alike4=0 ; alike2=0.1 ; two_of_four=0.9 ; squares=9e7"
