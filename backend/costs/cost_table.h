@@ -99,16 +99,16 @@ struct shunt_scattered_sddmm_costs {
   double longest_bytes; /* us per MB */
 };
 
-/* SDDMM of layers, B stored by rows:  start + K (row rows + entry nnz) */
-struct shunt_by_rows_costs {
+/* cuSPARSE's SDDMM of layers:  start + K (row rows + entry nnz) */
+struct shunt_layer_sddmm_costs {
   double start;      /* us */
   double row, entry; /* us per million, for each of K */
 };
 
 struct shunt_csr_costs {
   struct shunt_fit_costs scattered[SHUNT_BLOCK_TYPES]; /* one entry in 64 or fewer */
-  struct shunt_fit_costs layer, layer_half;   /* the others, by the longest row; of 2-byte types */
-  struct shunt_sddmm_costs sddmm, sddmm_half; /* of layers; of 2-byte types; and copies */
+  struct shunt_fit_costs layer, layer_half; /* the others, by the longest row; of 2-byte types */
+  struct shunt_sddmm_costs sddmm[SHUNT_BLOCK_TYPES]; /* of layers; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
   double direct_start;      /* us; SDDMM that computes all of A B: */
   double direct_step;       /* us for each of K, 512 wide; */
@@ -116,6 +116,9 @@ struct shunt_csr_costs {
   double alike;             /* share of that where rows of the same columns are taken together */
   double c64;               /* how many times as long as by its bytes */
   double huge_entry;        /* ns of an entry of a row that one block computes */
+  double int8_walk;         /* us per thousand entries of a row, for each lane, in int8; */
+  double int8_even;         /* us per million entries that cutting by nonzeros takes longer, */
+  double int8_join;         /* and us of its own */
   double others_bytes;      /* bytes of B per ns that all blocks together gather */
   double transposing_start; /* us; to transpose A: */
   double transposing_entry, transposing_column; /* us per million */
@@ -210,6 +213,13 @@ struct shunt_tile_costs {
   double pack;       /* us for each column of a block row, counted and packed */
 };
 
+/* SDDMM by a product of all, sampled from memory:  start + cells (cell + step K) + entry nnz */
+struct shunt_sampled_costs {
+  double start;      /* us */
+  double cell, step; /* us per million elements of the product; of those for each of K */
+  double entry;      /* us per million */
+};
+
 struct shunt_dense_costs {
   double start;                     /* us; cuBLAS: */
   double f64, f32, tf32, half;      /* FLOP per us */
@@ -237,7 +247,10 @@ struct shunt_dense_costs {
   double sample, sample_entry, sample_dense; /* us to sample a tile: by density, and its square */
   double sample_other;                       /* share of the shorter of both that is waited for */
   double sample_margin;                      /* how much better than from memory it has to be */
-  double sampled_host;                       /* us of the host's for the way from memory */
+  double sample_crowded;                 /* times as long where entries come in groups of 8 rows */
+  double sampled_host;                   /* us of the host's for the way from memory, */
+  struct shunt_sampled_costs sampled[2]; /* and the device's in f32, in f64 */
+  double deep_transposed; /* us for each of K where cuBLASLt reads D transposed in f32 */
 };
 
 struct shunt_bsr_costs {
@@ -249,7 +262,8 @@ enum { SHUNT_LAYER_TYPES = 5 }; /* 2-byte types, f32, f64, c32, c64 */
 /* cuSPARSE.  *_off: geometric standard deviations of the fits. */
 struct shunt_original_costs {
   double off, preprocessed_off, layer_off, sddmm_off;
-  struct shunt_fit_costs narrow, wide;    /* the default; up to 128 bytes of a row of B, beyond */
+  double int8_start, int8_entry, int8_row; /* int8, the default, at least: us; us per million */
+  struct shunt_fit_costs narrow, wide;     /* the default; up to 128 bytes of a row of B, beyond */
   struct shunt_fit_costs half;            /* the same of 2-byte types, which 12.7 has kernels for */
   double c64;                             /* how many times as long, beside its bytes */
   struct shunt_fit_costs alg1, alg1_half; /* CSR_ALG1, preprocessed; of 2-byte types */
@@ -264,7 +278,8 @@ struct shunt_original_costs {
   double sddmm_layer_start;                                         /* us */
   double sddmm_layer, sddmm_layer_f16;                              /* FLOP per us; */
   double sddmm_layer_f16_by_rows;                                   /* where B is stored by rows */
-  struct shunt_by_rows_costs layer_by_rows[2];                      /* the same in f32, in f64 */
+  struct shunt_layer_sddmm_costs layer_by_rows[2];                  /* the same in f32, in f64; */
+  struct shunt_layer_sddmm_costs layer_by_columns[2];               /* where B is so stored */
   struct shunt_scattered_sddmm_costs by_columns[SHUNT_BLOCK_TYPES]; /* SDDMM */
   double sddmm_start;            /* us; B by rows, one entry in 64 or fewer, each times the inner */
   double sddmm_row, sddmm_entry; /* us for each */

@@ -90,6 +90,9 @@
   F(line, at, alike, .alike, FIXED) \
   F(line, at, c64, .c64, FIXED) \
   F(line, at, huge_entry, .huge_entry, FIXED) \
+  F(line, at, int8_walk, .int8_walk, FIXED) \
+  F(line, at, int8_even, .int8_even, NEAR) \
+  F(line, at, int8_join, .int8_join, FIXED) \
   F(line, at, others_bytes, .others_bytes, PER_NEAR)
 
 #define SHUNT_TRANSPOSING_FIELDS(F, line, at) \
@@ -188,7 +191,8 @@
   F(line, at, step_tf32, .step_tf32, FIXED) \
   F(line, at, traffic, .traffic, PER_NEAR) \
   F(line, at, proof, .proof, FIXED) \
-  F(line, at, stored, .stored, PER_COPY)
+  F(line, at, stored, .stored, PER_COPY) \
+  F(line, at, deep_transposed, .deep_transposed, FIXED)
 
 #define SHUNT_DENSE_PROVED_FIELDS(F, line, at) \
   F(line, at, agreed, .agreed, FIXED) \
@@ -217,7 +221,14 @@
   F(line, at, sample_dense, .sample_dense, FIXED) \
   F(line, at, sample_other, .sample_other, FIXED) \
   F(line, at, sample_margin, .sample_margin, FIXED) \
+  F(line, at, sample_crowded, .sample_crowded, FIXED) \
   F(line, at, sampled_host, .sampled_host, FIXED)
+
+#define SHUNT_SAMPLED_FIELDS(F, line, at) \
+  F(line, at, start, .start, FIXED) \
+  F(line, at, cell, .cell, COPY) \
+  F(line, at, step, .step, FIXED) \
+  F(line, at, entry, .entry, NEAR)
 
 #define SHUNT_ORIGINAL_FIELDS(F, line, at) \
   F(line, at, off, .off, FIXED) \
@@ -226,7 +237,12 @@
   F(line, at, sddmm_off, .sddmm_off, FIXED) \
   F(line, at, c64, .c64, FIXED)
 
-#define SHUNT_BY_ROWS_FIELDS(F, line, at) \
+#define SHUNT_ORIGINAL_INT8_FIELDS(F, line, at) \
+  F(line, at, start, .int8_start, FIXED) \
+  F(line, at, entry, .int8_entry, FIXED) \
+  F(line, at, row, .int8_row, FIXED)
+
+#define SHUNT_LAYER_FIELDS(F, line, at) \
   F(line, at, start, .start, FIXED) \
   F(line, at, row, .row, FIXED) \
   F(line, at, entry, .entry, FIXED)
@@ -257,8 +273,9 @@
   SHUNT_FIT_FIELDS(F, "csr.scattered_f64", ours.csr.scattered[2]) \
   SHUNT_FIT_FIELDS(F, "csr.layer", ours.csr.layer) \
   SHUNT_FIT_FIELDS(F, "csr.layer_half", ours.csr.layer_half) \
-  SHUNT_SDDMM_FIELDS(F, "csr.sddmm", ours.csr.sddmm) \
-  SHUNT_SDDMM_FIELDS(F, "csr.sddmm_half", ours.csr.sddmm_half) \
+  SHUNT_SDDMM_FIELDS(F, "csr.sddmm.half", ours.csr.sddmm[0]) \
+  SHUNT_SDDMM_FIELDS(F, "csr.sddmm.f32", ours.csr.sddmm[1]) \
+  SHUNT_SDDMM_FIELDS(F, "csr.sddmm.f64", ours.csr.sddmm[2]) \
   SHUNT_DIRECT_SDDMM_FIELDS(F, "csr.direct_sddmm", ours.csr) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "csr.scattered_sddmm.half", ours.csr.scattered_sddmm[0]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "csr.scattered_sddmm.f32", ours.csr.scattered_sddmm[1]) \
@@ -301,6 +318,8 @@
   SHUNT_DENSE_FIELDS(F, "dense", ours.dense) \
   SHUNT_DENSE_PROVED_FIELDS(F, "dense.proved", ours.dense) \
   SHUNT_DENSE_SDDMM_FIELDS(F, "dense.sddmm", ours.dense) \
+  SHUNT_SAMPLED_FIELDS(F, "dense.sampled.f32", ours.dense.sampled[0]) \
+  SHUNT_SAMPLED_FIELDS(F, "dense.sampled.f64", ours.dense.sampled[1]) \
   SHUNT_BLOCK_FIELDS(F, "bsr.half.2", ours.bsr.fit[0][0]) \
   SHUNT_BLOCK_FIELDS(F, "bsr.half.4", ours.bsr.fit[0][1]) \
   SHUNT_BLOCK_FIELDS(F, "bsr.half.8", ours.bsr.fit[0][2]) \
@@ -354,9 +373,12 @@
   SHUNT_FIT_FIELDS(F, "original.transposed_alg1.f64", original[0].transposed_alg1[2]) \
   SHUNT_FIT_FIELDS(F, "original.transposed_alg1.c32", original[0].transposed_alg1[3]) \
   SHUNT_FIT_FIELDS(F, "original.transposed_alg1.c64", original[0].transposed_alg1[4]) \
+  SHUNT_ORIGINAL_INT8_FIELDS(F, "original.int8", original[0]) \
   SHUNT_ORIGINAL_SDDMM_FIELDS(F, "original.sddmm", original[0]) \
-  SHUNT_BY_ROWS_FIELDS(F, "original.sddmm_layer_by_rows.f32", original[0].layer_by_rows[0]) \
-  SHUNT_BY_ROWS_FIELDS(F, "original.sddmm_layer_by_rows.f64", original[0].layer_by_rows[1]) \
+  SHUNT_LAYER_FIELDS(F, "original.sddmm_layer_by_rows.f32", original[0].layer_by_rows[0]) \
+  SHUNT_LAYER_FIELDS(F, "original.sddmm_layer_by_rows.f64", original[0].layer_by_rows[1]) \
+  SHUNT_LAYER_FIELDS(F, "original.sddmm_layer_by_columns.f32", original[0].layer_by_columns[0]) \
+  SHUNT_LAYER_FIELDS(F, "original.sddmm_layer_by_columns.f64", original[0].layer_by_columns[1]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "original.sddmm_by_columns.half", original[0].by_columns[0]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "original.sddmm_by_columns.f32", original[0].by_columns[1]) \
   SHUNT_SCATTERED_SDDMM_FIELDS(F, "original.sddmm_by_columns.f64", original[0].by_columns[2]) \

@@ -66,8 +66,8 @@ double shunt_cost_sddmm_enqueued(double us, bool copied, const struct shunt_mach
 /* SDDMM, with its copies. */
 double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
                             const struct shunt_machine *m);
-/* Is the kernel that cuts by nonzeros the faster one?  longest_row: -1, nothing is known. */
-bool shunt_choose_csr_merge(const struct shunt_spmm *p, int64_t longest_row,
+/* Is the kernel that cuts by nonzeros the faster one?  f: NULL, nothing is known. */
+bool shunt_choose_csr_merge(const struct shunt_spmm *p, const struct shunt_profile *f,
                             const struct shunt_machine *m);
 
 /* SDDMM: does the kernel pay that takes neighbouring rows of the same columns together?  */
@@ -198,6 +198,9 @@ double shunt_cost_dense_packed(const struct shunt_spmm *p, enum shunt_math math,
                                const struct shunt_machine *m);
 double shunt_cost_dense_direct(const struct shunt_spmm *p, enum shunt_math math,
                                const struct shunt_machine *m);
+/* What either takes longer where op(A) is the transpose of what is stored. */
+double shunt_cost_dense_transposed(const struct shunt_spmm *p, enum shunt_math math,
+                                   const struct shunt_machine *m);
 /* From a packed copy, with its proof in one launch. */
 double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_dense_shape *how,
                                const struct shunt_machine *m);
@@ -215,6 +218,8 @@ double shunt_cost_dense_sampled(const struct shunt_sddmm *p, enum shunt_math mat
                                 const struct shunt_machine *m);
 bool shunt_choose_dense_on_chip(const struct shunt_sddmm *p, enum shunt_math math,
                                 const struct shunt_machine *m);
+/* How many times as long the chip takes for how the entries lie, as far as f tells; NULL: 1. */
+double shunt_cost_dense_crowded(const struct shunt_profile *f, const struct shunt_machine *m);
 
 /* ---- bsr ---------------------------------------------------------------------------------- */
 

@@ -8,14 +8,14 @@
 #include "backend/routes/routes.h"
 #include "kernels/csr/csr_kernels.h"
 
-shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, int64_t longest_row,
+shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, const struct shunt_profile *f,
                                   const struct shunt_machine *m, void *workspace,
                                   size_t workspace_bytes, shunt_stream stream)
 {
   const struct shunt_device *d = &m->device;
-  if (!shunt_choose_csr_merge(p, longest_row, m)) {
-    shunt_status s =
-        shunt_csr_spmm_split_cuda(p, longest_row, d, workspace, workspace_bytes, stream);
+  if (!shunt_choose_csr_merge(p, f, m)) {
+    shunt_status s = shunt_csr_spmm_split_cuda(p, f ? f->longest_row : -1, d, workspace,
+                                               workspace_bytes, stream);
     if (s != SHUNT_E_UNSUPPORTED) return s;
   }
   return shunt_csr_spmm_merge_cuda(p, d, workspace, workspace_bytes, stream);
@@ -33,9 +33,8 @@ static shunt_status run(const struct shunt_call *c)
   const struct shunt_device *d = &c->context->device;
   if (shunt_problem_transposed(c->problem)) return shunt_csr_transposed_run(c);
   if (c->problem->op == SHUNT_SPMM)
-    return SHUNT_LAUNCH(
-        shunt_route_csr_spmm(&c->problem->spmm, c->profile ? c->profile->longest_row : -1,
-                             &c->context->machine, c->workspace, c->workspace_bytes, c->stream));
+    return SHUNT_LAUNCH(shunt_route_csr_spmm(&c->problem->spmm, c->profile, &c->context->machine,
+                                             c->workspace, c->workspace_bytes, c->stream));
   return SHUNT_LAUNCH(shunt_route_csr_sddmm(&c->problem->sddmm, c->profile, d, c->workspace,
                                             c->workspace_bytes, c->stream));
 }
@@ -83,8 +82,7 @@ static bool has_workspace(const struct shunt_call *c)
   const struct shunt_problem *p = c->problem;
   if (c->workspace_bytes >= workspace(p, c->context)) return true;
   return c->workspace && can_do_without(p) &&
-         !shunt_choose_csr_merge(&p->spmm, c->profile ? c->profile->longest_row : -1,
-                                 &c->context->machine);
+         !shunt_choose_csr_merge(&p->spmm, c->profile, &c->context->machine);
 }
 
 static struct shunt_outcome expect(const struct shunt_call *c, double *us)

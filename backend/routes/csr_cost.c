@@ -63,7 +63,8 @@ double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_prof
                             const struct shunt_machine *m)
 {
   const struct shunt_sddmm_costs *c =
-      shunt_type_size(p->b.type) == 2 ? &of(m)->sddmm_half : &of(m)->sddmm;
+      &of(m)->sddmm[shunt_type_size(p->b.type) == 1 ? 1 /* of int8 nothing was fitted */
+                                                    : shunt_cost_block_type(p->b.type)];
   const double row = shunt_cost_sddmm_row_bytes(p), nnz = (double)p->c.nnz;
   if (shunt_csr_sddmm_direct(p)) return direct_sddmm(p, m);
   const double copied = shunt_cost_sddmm_copied_bytes(p);
@@ -85,14 +86,39 @@ bool shunt_choose_csr_alike(const struct shunt_profile *f)
          (double)f->groups_equal[2] >= 0.6 * (double)f->groups_nonempty[2];
 }
 
+/* Are long rows many?  If a share `many` of the rows were as long as the longest, and all others
+   alike, the squares of the rows' lengths would have this sum.  */
+static bool rows_vary(const struct shunt_profile *f)
+{
+  enum { LEAST_LONGEST = 7 }; /* halves of the mean */
+  const double mean = (double)f->nnz / (double)(f->rows + 1);
+  const double longest = (double)f->longest_row / (mean + 1e-9);
+  const double spread = f->row_length_squares / ((double)f->nnz * mean + 1e-9) - 1;
+  const double many = spread / (longest * longest);
+  return 2 * longest >= LEAST_LONGEST && many >= 0.007;
+}
+
+/* In int8, whose loads are of 8 bytes: would the longest row that its team keeps end last? */
+static bool int8_ends_late(const struct shunt_spmm *p, const struct shunt_profile *f,
+                           const struct shunt_machine *m)
+{
+  const double n = (double)p->b.cols, nnz = (double)p->a.nnz;
+  const double kept = shunt_lesser((double)f->longest_row, 6 * nnz / (double)(p->a.rows + 1));
+  const double lanes = shunt_lesser(exp2(ceil(log2(shunt_larger(n / 8, 4)))), 32);
+  return rows_vary(f) && 1e-3 * of(m)->int8_walk * lanes * kept >
+                             1e-6 * of(m)->int8_even * nnz * n / 128 + of(m)->int8_join;
+}
+
 /* Where one block's row would end last; and for narrow products of rows that mostly have next to
    nothing (tests/bench/csr.md).  */
-bool shunt_choose_csr_merge(const struct shunt_spmm *p, int64_t longest_row,
+bool shunt_choose_csr_merge(const struct shunt_spmm *p, const struct shunt_profile *f,
                             const struct shunt_machine *m)
 {
   enum { HUGE_ROW = 2048 };
+  const int64_t longest_row = f ? f->longest_row : -1;
   const double row = (double)p->b.cols * (double)shunt_type_size(p->b.type);
   const double nnz = (double)p->a.nnz;
+  if (f && p->b.type == SHUNT_I8 && p->b.cols <= 256 && int8_ends_late(p, f, m)) return true;
   if (longest_row <= HUGE_ROW) return false;
   const double sparse = row < 128 ? 3.5 : 6;
   if (nnz < sparse * (double)p->a.rows && row <= 256) return true;

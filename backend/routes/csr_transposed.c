@@ -130,8 +130,11 @@ shunt_status shunt_csr_transposed_run(const struct shunt_call *c)
   else
     r = SHUNT_LAUNCH(shunt_csr_transpose_cuda(&s.a, conjugates(c), &out, d, c->stream));
   s.a = shunt_transposed_csr(&s.a, &pattern, out.values);
+  const struct shunt_profile known = {
+      .rows = s.a.rows, .cols = s.a.cols, .nnz = s.a.nnz, .longest_row = longest_of(c)};
   if (r == SHUNT_OK)
-    r = SHUNT_LAUNCH(shunt_route_csr_spmm(&s, longest_of(c), &c->context->machine, at(c, l.product),
+    r = SHUNT_LAUNCH(shunt_route_csr_spmm(&s, known.longest_row < 0 ? NULL : &known,
+                                          &c->context->machine, at(c, l.product),
                                           l.total - l.product, c->stream));
   shunt_copy_note(c, r == SHUNT_OK ? SHUNT_COPY_USED : SHUNT_COPY_TOUCHED);
   return r;

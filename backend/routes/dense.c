@@ -148,11 +148,13 @@ static struct shunt_packed_workspace lay_out(const struct shunt_problem *p)
 
 /* ---- the route ------------------------------------------------------------------ */
 
-/* Complex types in plain SpMM alone: there is no repair of transposed ones, and nothing samples. */
+/* Complex types in plain SpMM alone: there is no repair of transposed ones, and nothing samples.
+   f64 in SDDMM alone, where nothing is kept of a matrix.  */
 static bool takes_type(const struct shunt_problem *p)
 {
   const shunt_type t = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type;
   if (shunt_type_is_complex(t)) return p->op == SHUNT_SPMM && !shunt_problem_transposed(p);
+  if (t == SHUNT_F64) return p->op == SHUNT_SDDMM;
   return t == SHUNT_F16 || t == SHUNT_BF16 || t == SHUNT_F32;
 }
 
@@ -196,7 +198,7 @@ static double expected_spmm(const struct shunt_call *c, bool *alone)
   double us = keeps ? shunt_cost_dense_packed(s, math, m) : shunt_cost_dense_direct(s, math, m);
   *alone = own.columns > 0;
   if (*alone) us = shunt_cost_dense_proved(s, &own, m);
-  if (transposed) us += shunt_cost_launches(2, m); /* the repair's */
+  if (transposed) us += shunt_cost_dense_transposed(s, math, m);
   return shunt_packed_expected_us(c, us, 0);
 }
 
@@ -205,8 +207,8 @@ static double expected_sddmm(const struct shunt_call *c, bool *alone)
   const struct shunt_sddmm *s = &c->problem->sddmm;
   const struct shunt_machine *m = &c->context->machine;
   *alone = samples_on_chip(c);
-  return *alone ? shunt_cost_dense_sddmm(s, m)
-                : shunt_cost_dense_sampled(s, shunt_options()->math, m);
+  if (!*alone) return shunt_cost_dense_sampled(s, shunt_options()->math, m);
+  return shunt_cost_dense_sddmm(s, m) * shunt_cost_dense_crowded(c->profile, m);
 }
 
 static struct shunt_outcome expect(const struct shunt_call *c, double *us)
@@ -232,13 +234,14 @@ static shunt_status sample_from_memory(const struct shunt_call *c)
   const struct shunt_packed_workspace l = lay_out(c->problem);
   char *workspace_at = c->workspace;
   /* alpha AB can be rounded once to C's type only when nothing is added to it. */
-  bool prescaled = shunt_scalar_is_zero(&s->beta) && !s->alpha.device;
+  const bool prescaled = shunt_scalar_is_zero(&s->beta) && !s->alpha.device;
+  const shunt_type unrounded = s->compute; /* f32, or f64 of f64 */
   struct shunt_dense w = {s->c.rows,
                           s->c.cols,
                           s->c.cols,
                           1,
                           workspace_at + l.product,
-                          prescaled ? s->c.value_type : SHUNT_F32};
+                          prescaled ? s->c.value_type : unrounded};
   shunt_status r = multiply(c, workspace_at + l.own, &s->a, &s->b, &w, prescaled ? s->alpha : one);
   if (r != SHUNT_OK) return r;
   return SHUNT_LAUNCH(

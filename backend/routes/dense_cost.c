@@ -45,6 +45,15 @@ static double gemm_of(const struct shunt_spmm *p, enum shunt_math math,
                          m);
 }
 
+double shunt_cost_dense_transposed(const struct shunt_spmm *p, enum shunt_math math,
+                                   const struct shunt_machine *m)
+{
+  enum { DEEP = 2048 }; /* until then it parts K among blocks */
+  const double deep = (double)p->b.rows;
+  const bool slow = p->b.type == SHUNT_F32 && math == SHUNT_MATH_EXACT && deep > DEEP;
+  return shunt_cost_launches(2, m) + (slow ? of(m)->deep_transposed * deep : 0);
+}
+
 static double reading(const struct shunt_spmm *p, const struct shunt_machine *m)
 {
   return shunt_cost_copy(shunt_cost_csr_bytes(&p->a), m);
@@ -244,14 +253,35 @@ double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_ma
                                         of(m)->sample_other * shunt_lesser(product, sampling));
 }
 
+static double sampled_by_fit(const struct shunt_sddmm *p, const struct shunt_sampled_costs *c)
+{
+  const double cells = (double)p->c.rows * (double)p->c.cols;
+  return c->start +
+         1e-6 * (cells * (c->cell + c->step * (double)p->a.cols) + c->entry * (double)p->c.nnz);
+}
+
+static double sampled_by_rates(const struct shunt_sddmm *p, enum shunt_math math,
+                               const struct shunt_machine *m)
+{
+  const double rows = (double)p->c.rows, cols = (double)p->c.cols;
+  return shunt_cost_gemm(rows, cols, (double)p->a.cols, p->b.type, math, m) +
+         shunt_cost_copy(rows * cols * 4, m) + shunt_cost_copy(shunt_cost_csr_bytes(&p->c), m);
+}
+
 double shunt_cost_dense_sampled(const struct shunt_sddmm *p, enum shunt_math math,
                                 const struct shunt_machine *m)
 {
-  const double cells = (double)p->c.rows * (double)p->c.cols;
-  const double us =
-      shunt_cost_gemm((double)p->c.rows, (double)p->c.cols, (double)p->a.cols, p->b.type, math, m) +
-      shunt_cost_copy(cells * 4, m) + shunt_cost_copy(shunt_cost_csr_bytes(&p->c), m);
+  const bool f64 = p->b.type == SHUNT_F64;
+  const double us = f64 || (p->b.type == SHUNT_F32 && math == SHUNT_MATH_EXACT)
+                        ? sampled_by_fit(p, &of(m)->sampled[f64])
+                        : sampled_by_rates(p, math, m);
   return shunt_larger(us, of(m)->sampled_host);
+}
+
+double shunt_cost_dense_crowded(const struct shunt_profile *f, const struct shunt_machine *m)
+{
+  const bool eights = f && (double)f->groups_equal[0] > 0.85 * (double)f->groups_nonempty[0];
+  return eights ? of(m)->sample_crowded : 1;
 }
 
 bool shunt_choose_dense_on_chip(const struct shunt_sddmm *p, enum shunt_math math,

@@ -42,7 +42,7 @@ static double sddmm_layer_rate(const struct shunt_sddmm *p, const struct shunt_o
 }
 
 /* cuSPARSE's kernel for B by rows takes far longer than the one for B by columns. */
-static double layer_by_rows(const struct shunt_sddmm *p, const struct shunt_by_rows_costs *t)
+static double f32_or_f64_layer(const struct shunt_sddmm *p, const struct shunt_layer_sddmm_costs *t)
 {
   const double rows = (double)p->c.rows, nnz = (double)p->c.nnz;
   return t->start + 1e-6 * (double)p->a.cols * (t->row * rows + t->entry * nnz);
@@ -51,7 +51,9 @@ static double layer_by_rows(const struct shunt_sddmm *p, const struct shunt_by_r
 static double sddmm_layer(const struct shunt_sddmm *p, const struct shunt_original_costs *t)
 {
   const int type = shunt_cost_block_type(p->a.type);
-  if (type > 0 && p->b.row_stride != 1) return layer_by_rows(p, &t->layer_by_rows[type - 1]);
+  if (type > 0)
+    return f32_or_f64_layer(p, p->b.row_stride == 1 ? &t->layer_by_columns[type - 1]
+                                                    : &t->layer_by_rows[type - 1]);
   return t->sddmm_layer_start + 2 * (double)p->c.nnz * (double)p->a.cols / sddmm_layer_rate(p, t);
 }
 
@@ -126,18 +128,32 @@ static double transposed(const struct shunt_problem *p, const struct shunt_profi
                            (double)s.a.nnz, shunt_cost_excess(&s.a, f), m);
 }
 
+/* SpMM of CSR as it is stored. */
+static double spmm(const struct shunt_problem *p, const struct shunt_profile *f,
+                   const struct shunt_original_costs *t, const struct shunt_machine *m)
+{
+  const struct shunt_csr *a = &p->spmm.a;
+  if (is_layer(p)) return layer(p, f, t, m);
+  return (a->value_type == SHUNT_C64 ? t->c64 : 1) *
+         shunt_cost_fitted(fit_of(p, t), &p->spmm, (double)a->nnz, shunt_cost_excess(a, f), m);
+}
+
+/* The default in int8 takes so long however few columns there are; 0: another type or algorithm. */
+static double int8_at_least(const struct shunt_problem *p, const struct shunt_original_costs *t)
+{
+  const struct shunt_csr *a = &p->spmm.a;
+  if (a->value_type != SHUNT_I8 || is_preprocessed(p)) return 0;
+  return t->int8_start + 1e-6 * (t->int8_entry * (double)a->nnz + t->int8_row * (double)a->rows);
+}
+
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
                            const struct shunt_machine *m)
 {
   const struct shunt_original_costs *t = shunt_costs_of_original(m->costs, p->cusparse);
-  const struct shunt_csr *sparse = shunt_problem_sparse(p);
   if (p->op == SHUNT_SDDMM) return sddmm(&p->sddmm, f, t);
   if (shunt_problem_in_blocks(p)) return blocks(p, t);
   if (p->op_a == 'T' || p->op_a == 'H') return transposed(p, f, t, m);
-  if (is_layer(p)) return layer(p, f, t, m);
-  return (sparse->value_type == SHUNT_C64 ? t->c64 : 1) *
-         shunt_cost_fitted(fit_of(p, t), &p->spmm, (double)sparse->nnz,
-                           shunt_cost_excess(sparse, f), m);
+  return shunt_larger(spmm(p, f, t, m), int8_at_least(p, t));
 }
 
 double shunt_cost_original_host(const struct shunt_problem *p, const struct shunt_machine *m)

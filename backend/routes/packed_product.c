@@ -38,7 +38,8 @@ struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_for
   l.own = l.scratch + shunt_align_up(SHUNT_FINGERPRINT_SCRATCH, 256);
   l.copy = l.own + (f->own_bytes ? shunt_align_up(f->own_bytes(p), 256) : 0);
   l.product = l.copy + (spmm && f->direct_bytes ? shunt_align_up(f->direct_bytes(p), 256) : 0);
-  l.total = l.product + shunt_align_up((size_t)m * (size_t)n * 4, 256);
+  const size_t element = !spmm && p->sddmm.compute == SHUNT_F64 ? 8 : 4;
+  l.total = l.product + shunt_align_up((size_t)m * (size_t)n * element, 256);
   return l;
 }
 

@@ -5,9 +5,9 @@
 #include "backend/costs/machine.h"
 #include "backend/routes/route.h"
 
-/* SpMM by one of the two csr kernels; longest_row: a hint, -1 where nothing is known.  For
-   the route and for `shunt bench`, which has no planner between.  */
-shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, int64_t longest_row,
+/* SpMM by one of the two csr kernels; f: a hint, NULL where nothing is known.  For the route and
+   for `shunt bench`, which has no planner between.  */
+shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, const struct shunt_profile *f,
                                   const struct shunt_machine *m, void *workspace,
                                   size_t workspace_bytes, shunt_stream stream);
 /* SDDMM by one of the csr kernels; f NULL where nothing is known. */

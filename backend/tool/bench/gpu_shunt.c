@@ -33,8 +33,8 @@ shunt_status gpu_csr(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
   if (g->p.op == SHUNT_SPMM)
-    return shunt_route_csr_spmm(&g->p.spmm, g->c->profile.longest_row, &g->gpu->machine,
-                                g->workspace, g->workspace_bytes, stream);
+    return shunt_route_csr_spmm(&g->p.spmm, &g->c->profile, &g->gpu->machine, g->workspace,
+                                g->workspace_bytes, stream);
   return shunt_route_csr_sddmm(&g->p.sddmm, &g->c->profile, d, g->workspace, g->workspace_bytes,
                                stream);
 }

@@ -132,8 +132,8 @@ static void test_little(void)
   owned_free(&o);
 }
 
-/* Nearly all rows have half of the first two tiles' columns; the third has but 16, and hardly any row
-   has all of them.  */
+/* Nearly all rows have half of the first two tiles' columns; the third has but 16, and hardly any
+   row has all of them.  */
 static void test_tiles(void)
 {
   struct owned o = make(800, 80, 0.8, 1);

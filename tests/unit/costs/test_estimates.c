@@ -185,7 +185,7 @@ static void say_spmm(const struct matrix *m, shunt_type type, int64_t n,
   struct shunt_problem p = spmm_of(m, type, n);
   say("csr", m, type, n, shunt_cost_csr(&p.spmm, f, ON));
   say("csr_unknown", m, type, n, shunt_cost_csr(&p.spmm, NULL, ON));
-  say("merge", m, type, n, shunt_choose_csr_merge(&p.spmm, m->longest, ON));
+  say("merge", m, type, n, shunt_choose_csr_merge(&p.spmm, f, ON));
   say("bundle", m, type, n, shunt_cost_bundle(&p.spmm, (double)m->nnz / 4, 300, ON));
   for (int reuse = 1; reuse <= 8; reuse *= 2) {
     say("vector", m, type, n, shunt_cost_vector(&p.spmm, reuse, (double)m->longest, ON));
@@ -215,6 +215,8 @@ static void say_transposed(const struct matrix *m, shunt_type type, int64_t n)
   say("transposed_promised", m, type, n, shunt_cost_csr_transposed(&p.spmm, m->longest, false, ON));
   say("transposed_unknown", m, type, n, shunt_cost_csr_transposed(&p.spmm, -1, true, ON));
   say("transposed_original", m, type, n, shunt_cost_original(&p, NULL, ON));
+  if (type <= SHUNT_F32)
+    say("dense_transposed", m, type, n, shunt_cost_dense_transposed(&p.spmm, SHUNT_MATH_EXACT, ON));
   say("transposing", m, type, n, shunt_cost_csr_transposing(&p.spmm.a, ON));
 }
 

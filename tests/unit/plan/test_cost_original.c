@@ -125,6 +125,31 @@ static void test_layers_by_algorithm(void)
     }
 }
 
+/* int8, the default: as long for few columns as for more (results/csr/int8-layers.txt). */
+static void test_int8(void)
+{
+  static const struct {
+    int64_t rows, cols, nnz;
+    double us;
+  } measured[] = {{4096, 4096, 1311315, 71.6},
+                  {768, 3072, 471859, 30.8},
+                  {262144, 262144, 1826686, 164},
+                  {23000, 23000, 199866, 23}};
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .op_a = 'N', .batches = 1};
+    p.spmm.a = (struct shunt_csr){.rows = measured[i].rows,
+                                  .cols = measured[i].cols,
+                                  .nnz = measured[i].nnz,
+                                  .index_type = SHUNT_I32,
+                                  .value_type = SHUNT_I8};
+    p.spmm.b = (struct shunt_dense){measured[i].cols, 32, 32, 1, NULL, SHUNT_I8};
+    p.spmm.c = (struct shunt_dense){measured[i].rows, 32, 32, 1, NULL, SHUNT_I32};
+    const double us = shunt_cost_original(&p, NULL, &h200);
+    check(within(us, measured[i].us) < 1.15, "int8, %d entries: cuSPARSE %.1f us, measured %.1f",
+          (int)measured[i].nnz, us, measured[i].us);
+  }
+}
+
 /* Products with the transpose on an H100 (tests/bench/results/csr/transposed.json).  `csr` proves
    the pattern of its copy and gathers the values anew.  */
 static void test_transposed(void)
@@ -190,6 +215,7 @@ static void test_transposing(void)
 int main(void)
 {
   test_transposing();
+  test_int8();
   test_transposed();
   test_algorithms_fit();
   test_algorithms_of_half();

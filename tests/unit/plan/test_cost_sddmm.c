@@ -71,6 +71,72 @@ static void test_layers_by_rows(void)
   }
 }
 
+/* Layers of all kinds (results/sddmm-layers.txt.gz): us by `csr`, by a dense product that is
+   sampled, and by cuSPARSE; the fastest is chosen.  */
+static void test_layers_of_all_kinds(void)
+{
+  static const struct {
+    const char *matrix;
+    shunt_type type;
+    bool by_columns;
+    int64_t m, n, inner, nnz;
+    double csr, dense, original;
+  } measured[] = {
+      {"magnitudes", SHUNT_F32, true, 8192, 2048, 128, 335545, 19.3, 137, 40.9},
+      {"magnitudes", SHUNT_F32, true, 4096, 1024, 128, 419431, 25.6, 33.6, 44.9},
+      {"attention", SHUNT_F32, true, 4096, 4096, 128, 2068480, 117, 142, 60.7},
+      {"magnitudes", SHUNT_F64, true, 1024, 3072, 128, 471860, 44.7, 30.8, 65.7},
+      {"magnitudes", SHUNT_F64, true, 4096, 1024, 32, 419431, 15.2, 23.9, 33.3},
+      {"magnitudes", SHUNT_F64, false, 768, 3072, 128, 471859, 46.7, 23, 226},
+      {"triangle", SHUNT_F64, false, 2048, 2048, 128, 2098176, 440, 50.9, 111},
+      {"triangle", SHUNT_F64, true, 2048, 2048, 128, 2098176, 435, 50.5, 103},
+  };
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    const int64_t m = measured[i].m, n = measured[i].n, k = measured[i].inner;
+    const shunt_type t = measured[i].type;
+    const bool turned = measured[i].by_columns;
+    struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
+    p.sddmm.a = (struct shunt_dense){m, k, k, 1, NULL, t};
+    p.sddmm.b = (struct shunt_dense){k, n, turned ? 1 : n, turned ? k : 1, NULL, t};
+    p.sddmm.c = (struct shunt_csr){
+        .rows = m, .cols = n, .nnz = measured[i].nnz, .index_type = SHUNT_I32, .value_type = t};
+    const double us[] = {shunt_cost_csr_sddmm(&p.sddmm, NULL, &h200),
+                         shunt_cost_dense_sampled(&p.sddmm, SHUNT_MATH_EXACT, &h200),
+                         shunt_cost_original(&p, NULL, &h200)};
+    const double took[] = {measured[i].csr, measured[i].dense, measured[i].original};
+    int chosen = 0, fastest = 0;
+    for (int way = 1; way < 3; way++) {
+      if (us[way] < us[chosen]) chosen = way;
+      if (took[way] < took[fastest]) fastest = way;
+    }
+    check(chosen == fastest, "%s, %d x %d, K = %d: %.1f, %.1f, %.1f us for %.1f, %.1f, %.1f",
+          measured[i].matrix, (int)m, (int)n, (int)k, us[0], us[1], us[2], took[0], took[1],
+          took[2]);
+  }
+}
+
+/* Entries in groups of 8 rows leave tiles full and empty. */
+static void test_crowded(void)
+{
+  struct shunt_profile f = {.groups_equal = {90}, .groups_nonempty = {100}};
+  check(shunt_cost_dense_crowded(&f, &h200) > 1.3, "groups of 8 rows take the chip longer");
+  f.groups_equal[0] = 50;
+  check(shunt_cost_dense_crowded(&f, &h200) == 1 && shunt_cost_dense_crowded(NULL, &h200) == 1,
+        "others as long as they are dense");
+}
+
+/* cuBLASLt by D transposed. */
+static void test_dense_transposed(void)
+{
+  struct shunt_spmm p = {.b = {.rows = 5120, .cols = 32, .type = SHUNT_F32}};
+  check(shunt_cost_dense_transposed(&p, SHUNT_MATH_EXACT, &h200) > 500, "of f32 and deep: long");
+  check(shunt_cost_dense_transposed(&p, SHUNT_MATH_TF32, &h200) < 10, "not in TF32");
+  p.b.rows = 2048;
+  check(shunt_cost_dense_transposed(&p, SHUNT_MATH_EXACT, &h200) < 10, "not of 2048");
+  p.b.rows = 5120, p.b.type = SHUNT_F16;
+  check(shunt_cost_dense_transposed(&p, SHUNT_MATH_EXACT, &h200) < 10, "nor in f16");
+}
+
 /* SDDMM in one kernel, 4096 x 4096, f16. */
 static void test_sampled_on_the_chip(void)
 {
@@ -253,6 +319,9 @@ int main(void)
 {
   test_sddmm_cost_fits();
   test_layers_by_rows();
+  test_layers_of_all_kinds();
+  test_crowded();
+  test_dense_transposed();
   test_vector_copies_operands();
   test_vector_wants_eights();
   test_alike_rows_are_chosen();

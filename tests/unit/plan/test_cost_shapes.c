@@ -125,20 +125,48 @@ static void test_sparse24_proofs(void)
 
 /* The shapes of kernels, at sizes on both sides of each limit. */
 
+static bool merges(const struct shunt_spmm *s, int64_t longest)
+{
+  const struct shunt_profile f = {.rows = s->a.rows, .nnz = s->a.nnz, .longest_row = longest};
+  return shunt_choose_csr_merge(s, &f, &h200);
+}
+
 static void test_merge_is_for_long_rows(void)
 {
   struct pruned w;
   pruned_weights(&w, 1 << 20, 128, true);
   struct shunt_spmm *s = &w.p.spmm;
   s->a.nnz = 20 << 20;
-  check(!shunt_choose_csr_merge(s, -1, &h200), "an unknown matrix is split by rows");
-  check(!shunt_choose_csr_merge(s, 2048, &h200), "so is one of rows that are not long");
-  check(!shunt_choose_csr_merge(s, 100000, &h200), "or of one that ends with all the others");
-  check(shunt_choose_csr_merge(s, 1000000, &h200), "not where its row would end last");
+  check(!shunt_choose_csr_merge(s, NULL, &h200), "an unknown matrix is split by rows");
+  check(!merges(s, 2048), "so is one of rows that are not long");
+  check(!merges(s, 100000), "or of one that ends with all the others");
+  check(merges(s, 1000000), "not where its row would end last");
   s->a.nnz = 3 << 20;
-  check(shunt_choose_csr_merge(s, 2049, &h200), "nor a narrow product of nearly empty rows");
+  check(merges(s, 2049), "nor a narrow product of nearly empty rows");
   s->b.cols = s->c.cols = 129;
-  check(!shunt_choose_csr_merge(s, 2049, &h200), "a wide one is");
+  check(!merges(s, 2049), "a wide one is");
+}
+
+/* 1024 rows of 460 entries on average, the longest of which has 1645. */
+static void test_merge_in_int8(void)
+{
+  struct pruned w;
+  pruned_weights(&w, 1024, 128, true);
+  struct shunt_spmm *s = &w.p.spmm;
+  s->a.nnz = 1024 * 460;
+  struct shunt_profile f = {.rows = 1024, .nnz = s->a.nnz, .longest_row = 1645};
+  f.row_length_squares = 1.39 * 460 * 460 * 1024;
+  check(!shunt_choose_csr_merge(s, &f, &h200), "rows that vary are split by rows in f16");
+  s->a.value_type = s->b.type = SHUNT_I8, s->c.type = s->compute = SHUNT_I32;
+  check(shunt_choose_csr_merge(s, &f, &h200), "and by nonzeros in int8");
+  check(!shunt_choose_csr_merge(s, NULL, &h200), "not where nothing is known");
+  s->b.cols = s->c.cols = 512;
+  check(!shunt_choose_csr_merge(s, &f, &h200), "nor in very wide products");
+  s->b.cols = s->c.cols = 128;
+  f.row_length_squares = 1.05 * 460 * 460 * 1024;
+  check(!shunt_choose_csr_merge(s, &f, &h200), "nor where long rows are few");
+  f.row_length_squares = 1.39 * 460 * 460 * 1024, f.longest_row = 1400;
+  check(!shunt_choose_csr_merge(s, &f, &h200), "nor where none is much longer than others");
 }
 
 struct dense_case {
@@ -223,6 +251,7 @@ int main(void)
 {
   test_sparse24();
   test_merge_is_for_long_rows();
+  test_merge_in_int8();
   test_dense_shapes();
   test_dense_shapes_trusted();
   test_dense_shapes_alone();
