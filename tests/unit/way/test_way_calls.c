@@ -119,7 +119,7 @@ static void sampled_by_the_original(void)
 }
 static void sampled_at_length(void)
 {
-  sampled_each_time(400000, false);
+  sampled_each_time(20000, false);
 }
 
 /* ---- other formats of A --------------------------------------------------------------------- */
