@@ -17,7 +17,6 @@
 #              an absolute one
 #   ARCHIVE    the archive; empty: what is linked needs none of it
 #   SEEDS, TEST_SECONDS   of `runs`: orders of threads and blocks, the longest time of one
-#   EVERY      of `runs`: of the largest loops' cases one in so many (tests/gpu/common/sizes.cuh)
 #   B          objects and programs
 #   CXX, CC    compilers
 #   SANITIZE   the sanitizers' flags; empty: none
@@ -31,7 +30,6 @@ SANITIZE ?= -fsanitize=address,alignment -fno-sanitize-recover=alignment
 ARCHIVE ?= $(B)/libemulated.a
 SEEDS ?= 1
 TEST_SECONDS ?= 6000
-EVERY ?= 1
 CXX_FLAGS = -std=c++17 -O1 -g1 $(SANITIZE) -ffp-contract=off -Wall -Wno-unknown-pragmas \
   -Wno-maybe-uninitialized -Wno-psabi -DSHUNT_EMULATED \
   -I$(here)/include -I$(here) -I$(B)/tree -I$(top)
@@ -78,7 +76,6 @@ define run
 $(B)/logs/$(1).$(2): $(B)/$(1)
 	OMP_WAIT_POLICY=passive SHUNT_EMULATOR_DEVICES=2 \
 	  SHUNT_EMULATOR_STREAMS=$(if $(filter test_graphblas_gpu%,$(1)),late) \
-	  SHUNT_TEST_EVERY=$(EVERY) \
 	  SHUNT_EMULATOR_SEED=$(2) timeout $(TEST_SECONDS) $$< >$$@ 2>&1; echo "status $$$$?" >>$$@
 endef
 $(foreach n,$(NAMES),$(foreach s,$(SEEDS),$(eval $(call run,$(n),$(s)))))

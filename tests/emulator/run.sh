@@ -6,7 +6,6 @@
 #   SEEDS          the orders of threads and blocks that each test runs with ("1"; of one's own:
 #                  "1 2")
 #   TESTS          which of tests/gpu (all that can run here)
-#   EVERY          of the cases of the largest loops one in so many is run (2; on a GPU all are)
 #   JOBS           how many compile, and run, beside each other (as many as there are processors)
 #   TEST_SECONDS   of one run of one test, at most (6000)
 set -u
@@ -72,8 +71,8 @@ if ! make_all NAMES="test_emulator wrong_kernels" \
 fi
 
 # The kernels' tests are compiled and run while the emulator's own go on.
-make_all NAMES="$tests" SEEDS="$seeds" TEST_SECONDS="${TEST_SECONDS:-6000}" EVERY="${EVERY:-2}" \
-  runs >"$work/logs/build" 2>&1 &
+make_all NAMES="$tests" SEEDS="$seeds" TEST_SECONDS="${TEST_SECONDS:-6000}" runs \
+  >"$work/logs/build" 2>&1 &
 kernels=$!
 
 # count LOG: the lines of a program that prints its own.
