@@ -193,11 +193,6 @@ static struct shunt_cache_entry *find_entry(struct shunt_cache *c, const struct 
 
 /* ---- what the device has said -------------------------------------------------------- */
 
-static bool is_ready(const struct shunt_cache_packed *k)
-{
-  return k && atomic_load(&k->built) && k->word->stamp;
-}
-
 /* Calls to wait after so many failures in a row: 16, 32, .. 65,536. */
 static uint32_t pause_after(uint32_t failures)
 {
@@ -222,11 +217,11 @@ static void forget_changed(struct shunt_cache_entry *e, const struct shunt_cache
   enum { PAID = 64 };
   e->changes = atomic_load(&k->used) >= PAID ? 0 : e->changes + 1;
   e->pack_from = e->calls + pause_after(e->changes) / 2;
-  e->has_profile = e->has_study = false;
   cache_forget_refusals(e);
   e->known_at = 0;
   if (e->study) shunt_cache_packed_retire(e->study);
   retire_copies(e);
+  e->has_profile = e->has_study = false;
 }
 
 /* What the device says of one copy holds for all: the others have the same content. */
@@ -248,10 +243,7 @@ static void read_word_of(struct shunt_cache_entry *e, const struct shunt_cache_p
 static bool read_arrivals(struct shunt_cache *c, struct shunt_cache_entry *e)
 {
   const bool profiled = shunt_cache_profile_read(c, e);
-  if (is_ready(e->study)) {
-    memcpy(e->studied, (const void *)e->study->word->measures, sizeof e->studied);
-    e->has_study = true;
-  }
+  cache_study_read(e);
   for (int i = 0; i < SHUNT_MOST_PACKED; i++)
     if (e->packed[i]) read_word_of(e, e->packed[i]);
   if (e->no_copies && e->calls >= e->pack_from) e->no_copies = false;
@@ -274,7 +266,7 @@ static void carry_copies(struct shunt_cache_entry *e, const unsigned long long *
   for (int i = 0; i < SHUNT_MOST_PACKED; i++) {
     struct shunt_cache_packed *k = e->packed[i];
     if (!k || k == out->packed[i].copy) continue;
-    if (is_ready(k) || (stream && atomic_load(&k->built) && k->made_on == *stream)) {
+    if (cache_is_ready(k) || (stream && atomic_load(&k->built) && k->made_on == *stream)) {
       out->packed[i].copy = k;
       out->packed[i].by = k->by;
       hold(k);
@@ -295,7 +287,7 @@ static void mark_wise(struct shunt_cache *c, struct shunt_cache_entry *e, struct
 
 static void fill(struct shunt_cache *c, struct shunt_cache_entry *e, struct shunt_lookup *out)
 {
-  struct shunt_cache_packed *study = is_ready(e->study) ? e->study : NULL;
+  struct shunt_cache_packed *study = cache_is_ready(e->study) ? e->study : NULL;
   *out = (struct shunt_lookup){
       .entry = e,
       .identity = e->identity,

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "backend/plan/cache.h"
 #include "backend/plan/frozen.h"
@@ -186,8 +187,29 @@ void shunt_cache_arrays_drop(struct shunt_cache_entry *e);
 struct shunt_cache_entry *shunt_cache_arrays_find(struct shunt_cache *c, uintptr_t *base,
                                                   uintptr_t end);
 
+/* Is k there, made and measured? */
+static inline bool cache_is_ready(const struct shunt_cache_packed *k)
+{
+  return k && atomic_load(&k->built) && k->word->stamp;
+}
+
+/* A study that has not told what it found yet: without it the work would be done again. */
+static inline bool cache_is_study_under_way(const struct shunt_cache_packed *k)
+{
+  return !k->by && !cache_is_ready(k);
+}
+
+/* What the entry's study has told by now. */
+static inline void cache_study_read(struct shunt_cache_entry *e)
+{
+  if (!cache_is_ready(e->study)) return;
+  memcpy(e->studied, (const void *)e->study->word->measures, sizeof e->studied);
+  e->has_study = true;
+}
+
 /* By packed.c, with the lock held. */
-void shunt_cache_packed_retire(struct shunt_cache_packed *k); /* nobody is to find it any more */
+/* Nobody is to find it any more; a study has told its owner what it found. */
+void shunt_cache_packed_retire(struct shunt_cache_packed *k);
 void shunt_cache_packed_tidy(struct shunt_cache *c); /* gives back what is retired and not in use */
 shunt_status shunt_cache_words_add(struct shunt_cache *c);
 void shunt_cache_words_free(struct shunt_cache *c);

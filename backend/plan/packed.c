@@ -86,7 +86,10 @@ void shunt_cache_packed_retire(struct shunt_cache_packed *k)
   move_to(k, RETIRED);
   for (int i = 0; e && i < SHUNT_MOST_PACKED; i++)
     if (e->packed[i] == k) e->packed[i] = NULL;
-  if (e && e->study == k) e->study = NULL;
+  if (e && e->study == k) {
+    cache_study_read(e);
+    e->study = NULL;
+  }
   k->owner = NULL;
 }
 

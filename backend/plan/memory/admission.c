@@ -52,8 +52,8 @@ static void put_in_order(struct batch *b, struct shunt_cache_packed *k, double w
   b->worth[i] = worth;
 }
 
-/* Which copies may go: those worth up to `a_byte` for each byte, and `each` in all; of so many
-   bytes at least.  */
+/* Which copies may go: those worth less than `a_byte` for each byte, and `each` in all; of so many
+   bytes at least.  What is worth nothing has nobody's place.  */
 struct victims {
   double a_byte, each;
   int64_t at_least;
@@ -66,8 +66,8 @@ static int64_t least_worth(const struct shunt_cache *c, const struct victims *v,
   memset(b, 0, sizeof *b);
   for (struct shunt_cache_packed *k = c->first[LIVE]; k; k = k->behind) {
     const double worth = worth_of(c, k), a_byte = worth / (double)k->bytes;
-    if (a_byte > v->a_byte || worth > v->each || (int64_t)k->bytes < v->at_least) continue;
-    if (atomic_load(&k->holds) > 0) continue;
+    if (a_byte >= v->a_byte || worth >= v->each || (int64_t)k->bytes < v->at_least) continue;
+    if (atomic_load(&k->holds) > 0 || cache_is_study_under_way(k)) continue;
     bytes += (int64_t)k->bytes;
     put_in_order(b, k, a_byte);
   }

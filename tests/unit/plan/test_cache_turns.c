@@ -154,6 +154,59 @@ static void test_late(void)
   close_cache();
 }
 
+/* A call as the planner makes it with a matrix of which a study says that no copy pays: studied if
+   it was not, the study dropped once it is read.  */
+static int study_product(int i, size_t bytes)
+{
+  const struct shunt_key k = key_of(i);
+  const struct shunt_packed_request r = {.study_for = formats, .payload_bytes = bytes};
+  struct shunt_lookup l;
+  struct shunt_cache_packed *made;
+  bool studied = false;
+  shunt_cache_look_up(cache, &k, &l);
+  if (l.study_wise && !l.has_study)
+    studied = shunt_cache_packed_make(cache, &l, &r, NULL, &made) == SHUNT_OK;
+  if (studied) {
+    shunt_cache_packed_built(cache, made, NULL);
+    shunt_cache_packed_release(cache, made, false);
+  }
+  shunt_lookup_release(cache, &l);
+  if (l.study) shunt_cache_packed_release(cache, l.study, true);
+  return studied;
+}
+
+/* Room for few studies beside the copies: they do not take turns, since none would ever be read,
+   and a matrix is studied once. */
+static void test_studies(void)
+{
+  enum { ROOM = 20, COPIES = 18, MATRICES = 40, ROUNDS = 1500 };
+  int studies = 0;
+  open_cache(ROOM * (SMALL + 256));
+  rounds(1, COPIES, 300, SMALL, false);
+  for (int n = 0; n < ROUNDS; n++) {
+    for (int i = 0; i < MATRICES; i++) studies += study_product(1000 + i, SMALL);
+    rounds(1, COPIES, 1, SMALL, false);
+  }
+  check(studies == MATRICES, "%d matrices are studied once each, where two have room at a time (%d)",
+        MATRICES, studies);
+  close_cache();
+}
+
+/* A study that makes way for a copy has told what it found. */
+static void test_study_gives_way(void)
+{
+  const struct shunt_key studied = key_of(1), favourite = key_of(2);
+  struct shunt_lookup l;
+  open_cache(SMALL + 256);
+  for (int i = 0; i < 2; i++) call_of(&favourite, NULL, 0, &l);
+  check(study_product(1, SMALL) + study_product(1, SMALL) == 1, "a study fills the room");
+  check(pack_of(&favourite, formats, SMALL, 1000) == SHUNT_OK, "a copy takes its place");
+  shunt_cache_look_up(cache, &studied, &l);
+  check(l.has_study && !l.study, "what the study found is known, its memory is not there any more");
+  shunt_lookup_release(cache, &l);
+  close_cache();
+}
+
 int main(void)
 {
   enum { ROOM = 20, OF_PIECES = 6 };
@@ -168,6 +221,8 @@ int main(void)
   test_changed(40, 10);
   test_favourite();
   test_place();
+  test_studies();
+  test_study_gives_way();
   test_late();
   return check_finish();
 }
