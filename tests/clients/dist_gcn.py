@@ -10,6 +10,7 @@
   --pieces K      1d by nccl: a rank multiplies its own rows of H while the others' arrive in K
                   pieces, each of which is multiplied when it is there
   --by sends|copies   pieces come by NCCL, or by the copy engines from the other ranks' memory
+  --chunks K      by copies: a rank's rows are on their way in K chunks, as they are computed
   --type f32|bf16, --nodes N, --degree D, --features F, --steps S, --seed K
   --backend nccl|gloo   gloo: through the host, so that ranks may share a GPU
   --graphs        by nccl: after three steps a step is captured, with its collectives, and replayed
@@ -49,6 +50,7 @@ def arguments():
     p.add_argument("--backend", default="nccl")
     p.add_argument("--pieces", type=int, default=0)
     p.add_argument("--by", choices=["sends", "copies"], default="sends")
+    p.add_argument("--chunks", type=int, default=1)
     p.add_argument("--graphs", action="store_true")
     p.add_argument("--exact", action="store_true")
     p.add_argument("-o", dest="out")
@@ -158,7 +160,7 @@ class Graph:
         """Where a layer's rows are exchanged, forward and backward."""
         like = {"dtype": dtype, "device": torch.empty(0, device="cuda").device}
         return [exchange(options.by, self.ranks.rank, self.ranks.size, self.per_row, width,
-                         options.pieces, like) for _ in range(2)]
+                         options.pieces, options.chunks, like) for _ in range(2)]
 
     def to_float64(self):
         self.parts = [[a.double() for a in parts] for parts in self.parts]
@@ -252,8 +254,7 @@ class Neighbours(torch.autograd.Function):
 
 
 def gathered(parts, way):
-    """A's parts times rows of all ranks, of which this one's lie in way.give."""
-    way.start()
+    """A's parts times rows of all ranks; this one's lie in way.give and are on their way."""
     out, coming = None, parts
     if way.own_first:
         out, coming = Clock.product(parts[0], way.give), parts[1:]
@@ -269,7 +270,9 @@ class Layer(torch.autograd.Function):
     def forward(ctx, x, w, graph, ways):
         ctx.save_for_backward(x, w)
         ctx.back = graph.parts[1], ways[1]
-        torch.mm(x, w, out=ways[0].give)
+        for c, rows in enumerate(ways[0].chunks):
+            torch.mm(x[rows], w, out=ways[0].give[rows])
+            ways[0].start(c)
         return gathered(graph.parts[0], ways[0])
 
     @staticmethod
@@ -277,23 +280,29 @@ class Layer(torch.autograd.Function):
         (x, w), (parts, way) = ctx.saved_tensors, ctx.back
         if grad.data_ptr() != way.give.data_ptr():
             way.give.copy_(grad)
+            for c in range(len(way.chunks)):
+                way.start(c)
         grad = gathered(parts, way)
         return grad @ w.t() if ctx.needs_input_grad[0] else None, x.t() @ grad, None, None
 
 
 class Relu(torch.autograd.Function):
-    """max(x, 0), whose gradient is left where the layer before gives it from."""
+    """max(x, 0), whose gradient is sent on the way of the layer before."""
 
     @staticmethod
-    def forward(ctx, x, give):
-        y, ctx.give = torch.relu(x), give
+    def forward(ctx, x, way):
+        y, ctx.way = torch.relu(x), way
         ctx.save_for_backward(y)
         return y
 
     @staticmethod
     def backward(ctx, grad):
-        y, = ctx.saved_tensors
-        return torch.ops.aten.threshold_backward.grad_input(grad, y, 0, grad_input=ctx.give), None
+        (y,), way = ctx.saved_tensors, ctx.way
+        for c, rows in enumerate(way.chunks):
+            torch.ops.aten.threshold_backward.grad_input(grad[rows], y[rows], 0,
+                                                         grad_input=way.give[rows])
+            way.start(c)
+        return way.give, None
 
 
 def dense_rows(seed, options, width, ranks):
@@ -329,8 +338,7 @@ class Model:
     def forward(self):
         first, second = (w.to(self.dtype) for w in self.weights)
         if self.ways:
-            h = Relu.apply(Layer.apply(self.x, first, self.graph, self.ways[0]),
-                           self.ways[0][1].give)
+            h = Relu.apply(Layer.apply(self.x, first, self.graph, self.ways[0]), self.ways[0][1])
             return Layer.apply(h, second, self.graph, self.ways[1])
         h = torch.relu(Neighbours.apply(self.x @ first, self.graph))
         return Neighbours.apply(h @ second, self.graph)
@@ -400,7 +408,8 @@ def main():
     if options.compare:
         return compare(*options.compare)
     ranks = Ranks(options)
-    options.nodes -= options.nodes % (PIECES * ranks.size * max(options.pieces, 1))
+    parts = max(options.pieces, 1) * options.chunks
+    options.nodes -= options.nodes % (PIECES * ranks.size * parts)
     losses, us, share = train(options, ranks, TYPES[options.type])
     if ranks.rank == 0:
         print(f"value us_a_step={us:.1f}", flush=True)

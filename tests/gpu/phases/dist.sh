@@ -47,11 +47,12 @@ faster() {
     "$logs/$4.log" "$5"
 }
 
-# dist2_gcn TYPE GAIN TOLERANCE: one rank and two, without Shunt and with it; in pieces, as graphs.
+# dist2_gcn TYPE GAIN TOLERANCE CHUNKS: one rank and two, without Shunt and with it; in pieces, as
+# graphs.
 dist2_gcn() {
   local type=$1 gain=$2 tolerance=$3 ranks how name=dist2-gcn-$1
   local words=(dist_gcn.py --backend nccl --type "$type" --nodes 1048576 --degree 17 --features 128)
-  local sends=(--pieces "${PIECES:-1}") copies=(--pieces "${PIECES:-1}" --by copies)
+  local sends=(--pieces "${PIECES:-1}") copies=(--pieces "${PIECES:-1}" --by copies --chunks "$4")
   for ranks in 1 2; do
     distributed "original-$name-$ranks" "$ranks" "${words[@]}"
     distributed "$name-$ranks" "$ranks" "${words[@]}"
@@ -93,8 +94,8 @@ dist2() {
 0 passed, 0 failed, 1 skipped"'
     return
   fi
-  dist2_gcn f32 1.25 1e-4
-  dist2_gcn bf16 1.4 0.02
+  dist2_gcn f32 1.25 1e-4 2
+  dist2_gcn bf16 1.4 0.02 1 # more chunks are more calls of a host that is late already
   dist2_solver elastic 1.3 --matrix elastic --side 64 --columns 16
   dist2_solver laplace 1.3 --matrix laplace --side 96 --columns 32
   grep -H '^value' "$logs"/original-dist2-*.log "$logs"/dist2-*.log |
