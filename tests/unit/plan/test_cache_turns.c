@@ -187,8 +187,8 @@ static void test_studies(void)
     for (int i = 0; i < MATRICES; i++) studies += study_product(1000 + i, SMALL);
     rounds(1, COPIES, 1, SMALL, false);
   }
-  check(studies == MATRICES, "%d matrices are studied once each, where two have room at a time (%d)",
-        MATRICES, studies);
+  check(studies == MATRICES,
+        "%d matrices are studied once each, where two have room at a time (%d)", MATRICES, studies);
   close_cache();
 }
 
