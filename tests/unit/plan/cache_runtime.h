@@ -155,10 +155,13 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s)
 {
   return (void)s, memset(p, value, n), cudaSuccess;
 }
+static bool copies_late; /* what is copied does not arrive */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind k,
                             cudaStream_t s)
 {
-  return (void)k, (void)s, memcpy(to, from, n), cudaSuccess;
+  (void)k, (void)s;
+  if (!copies_late) memcpy(to, from, n);
+  return cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags)
 {

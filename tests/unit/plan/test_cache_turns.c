@@ -207,6 +207,20 @@ static void test_study_gives_way(void)
   close_cache();
 }
 
+/* One that has not told yet stays, however much a copy is worth. */
+static void test_study_under_way_stays(void)
+{
+  const struct shunt_key favourite = key_of(2);
+  struct shunt_lookup l;
+  open_cache(SMALL + 256);
+  for (int i = 0; i < 2; i++) call_of(&favourite, NULL, 0, &l);
+  copies_late = true;
+  check(study_product(1, SMALL) + study_product(1, SMALL) == 1, "a study is under way");
+  copies_late = false;
+  check(pack_of(&favourite, formats, SMALL, 1000) == SHUNT_E_MEMORY, "no copy takes its place");
+  close_cache();
+}
+
 int main(void)
 {
   enum { ROOM = 20, OF_PIECES = 6 };
@@ -223,6 +237,7 @@ int main(void)
   test_place();
   test_studies();
   test_study_gives_way();
+  test_study_under_way_stays();
   test_late();
   return check_finish();
 }
