@@ -12,7 +12,7 @@
 #   sanitize   compute-sanitizer memcheck on short runs of both; SANITIZE="test_a test_b": of these
 #              alone, and of stale; SANITIZE_JOBS at a time (2), SANITIZE_SECONDS each (300), and
 #              of the largest tests one case in SANITIZE_EVERY (8); then racecheck and initcheck on
-#              a few small tests (RACES="test_a test_b": on these)
+#              a few small tests (RACES="test_a test_b": on these); memcheck, races: each alone
 #   host       what a call costs the host, for each route, next to a bare launch: host.txt
 #   short      programs that end after a few products, without and with Shunt: first-call.txt
 #   clients    tests/clients without and with Shunt
@@ -42,7 +42,8 @@
 #
 # Each program may take its limit of seconds, times PATIENCE (1).
 #
-# Without a phase: unit, blackbox, faults, clients.  OUT receives report.json and logs.tar.gz, after
+# Without a phase: unit, blackbox, faults, clients.  lanes.sh runs all that the report wants, on several
+# devices and in several calls.  OUT receives report.json and logs.tar.gz, after
 # each phase and on SIGTERM, which names what it cut off, and from bench bench.json; `report.py --join`
 # makes one report of several runs.  The output is short: one line a program, and the first findings
 # of those that failed.  phases/ has the phases.
@@ -196,8 +197,8 @@ for phase in "$here"/tests/gpu/phases/*.sh; do . "$phase"; done
 
 also=
 status=0
-known="unit stale frozen extend blackbox faults sanitize host short clients solvers bench torture"
-known="$known ranks large dist dist2 memory little calibrate gained changes train"
+known="unit stale frozen extend blackbox faults sanitize memcheck races host short clients solvers"
+known="$known bench torture ranks large dist dist2 memory little calibrate gained changes train"
 for phase in $phases; do
   echo "== $phase"
   case " $known " in

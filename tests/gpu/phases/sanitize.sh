@@ -14,34 +14,49 @@ sanitized() {
     sh -c 'LD_PRELOAD=${LD_PRELOAD:+$LD_PRELOAD:}$SHUNT_SO exec "$@"' sh "$@"
 }
 
+find_sanitizer() {
+  command -v compute-sanitizer || echo "$cuda/bin/compute-sanitizer"
+}
+
+# checked NAME TOOL PROGRAM WORD...: in the background, when there is room.
+checked() {
+  local name=$1 tool=$2 test=$3
+  shift 3
+  wait_for_turn "${SANITIZE_JOBS:-2}"
+  start run "$name" "${SANITIZE_SECONDS:-300}" \
+    env SHUNT_TEST_EVERY="${SANITIZE_EVERY:-8}" LD_LIBRARY_PATH="$(library_path "$test")" \
+    "$(find_sanitizer)" --tool "$tool" --error-exitcode 9 --print-limit 20 "$@" "$test"
+}
+
 # Two at a time end before as many as there are would, of which the longest then run into their
 # limits.
-sanitize() {
-  local test tests tool sanitizer
-  sanitizer=$(command -v compute-sanitizer || echo "$cuda/bin/compute-sanitizer")
+memcheck() {
+  local test tests sanitizer
+  sanitizer=$(find_sanitizer)
   # shellcheck disable=SC2086
   mapfile -t tests < <(tests_in ${SANITIZE:-})
   SHUNT_ROUTES=$every_route start sanitized sanitize-stale 300 \
     "$build/tests/gpu/blackbox/stale" 200 5
   for test in "${tests[@]}"; do
-    wait_for_turn "${SANITIZE_JOBS:-2}"
-    start run "sanitize-${test##*/}" "${SANITIZE_SECONDS:-300}" \
-      env SHUNT_TEST_EVERY="${SANITIZE_EVERY:-8}" LD_LIBRARY_PATH="$(library_path "$test")" \
-      "$sanitizer" --tool memcheck --report-api-errors no --error-exitcode 9 --print-limit 20 \
-      "$test"
+    checked "sanitize-${test##*/}" memcheck "$test" --report-api-errors no
   done
-  # Kernels that hand tiles from thread to thread, and conversions, which fill memory in parts.
+  wait
+  expected sanitize-stale 'rerouted cusparseSpMM >= 100'
+}
+
+# Kernels that hand tiles from thread to thread, and conversions, which fill memory in parts.
+races() {
+  local test tests tool
   # shellcheck disable=SC2086
   mapfile -t tests < <(tests_in ${RACES:-test_vector_format test_tile_format test_dcsr_format \
     test_bundle_spmm test_tile_proved test_vector_packed_proved})
   for tool in racecheck initcheck; do
-    for test in "${tests[@]}"; do
-      wait_for_turn "${SANITIZE_JOBS:-2}"
-      start run "$tool-${test##*/}" "${SANITIZE_SECONDS:-300}" \
-        env SHUNT_TEST_EVERY="${SANITIZE_EVERY:-8}" LD_LIBRARY_PATH="$(library_path "$test")" \
-        "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 "$test"
-    done
+    for test in "${tests[@]}"; do checked "$tool-${test##*/}" "$tool" "$test"; done
   done
   wait
-  expected sanitize-stale 'rerouted cusparseSpMM >= 100'
+}
+
+sanitize() {
+  memcheck
+  races
 }

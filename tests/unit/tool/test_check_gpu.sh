@@ -208,6 +208,24 @@ devices 1
 on_two
 check "on one device it is skipped" \
   '[ "$(grep -c torchrun times)" = 0 ] && counted skipped=1 failed=0'
+# lanes SECONDS: three pieces, by two devices, into what is there already.
+lanes() {
+  FAILING='' TIMES=$work/times DEVICES=2 PIECES="unit torture memory"
+  export FAILING TIMES DEVICES PIECES
+  unset MEET
+  : >times
+  bash "$sources/tests/gpu/lanes.sh" build lanes "$1" >said 2>&1
+}
+lanes 10
+check "no piece begins that there is no time for" '[ $? = 1 ] && [ ! -s times ] &&
+  grep -q "3 of 3 pieces have not ended: unit torture memory" said'
+lanes 600
+check "each piece leaves a report" '[ $? = 0 ] && grep -q "0 of 3 pieces have not ended" said &&
+  [ -s lanes/unit.json ] && [ -s lanes/torture.json ] && [ -s lanes/memory.json ]'
+rm lanes/torture.json
+lanes 600
+check "what has ended is not run again" '[ -s lanes/torture.json ] &&
+  grep -q many_streams times && ! grep -q test_one times'
 # One test never ends: the run is cut off when the others have.
 cat >build/tests/gpu/csr/test_one <<'ENDLESS'
 #!/bin/sh

@@ -1,0 +1,85 @@
+#!/bin/bash
+# lanes.sh BUILD OUT [SECONDS]: all that the report wants, in pieces, on all devices at a time.
+#
+# Each device takes a piece, and the next one when that has ended: OUT/PIECE.json is its report,
+# OUT/PIECE.txt what it said.  A piece that would take longer than what is left of SECONDS (540) does
+# not begin, and one that runs by then is cut off.  Called again with the same OUT it goes on with
+# those that have not ended.  The last line says how many those are: the exit status is 1 if there are
+# any.  `report.py --join . OUT/*.json` makes one report of them.
+#
+#   PIECES   of the list below: these alone
+#   DEVICES  so many, for as many as nvidia-smi shows
+[ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
+set -u
+[ $# -ge 2 ] || { sed -n '/^[^#]/q; 2,$p' "$0"; exit 2; }
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd) || exit 2
+mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
+until=$((SECONDS + ${3:-540}))
+devices=${DEVICES:-$(nvidia-smi -L 2>/dev/null | wc -l)}
+
+# PIECE:SECONDS that it takes at most, on one H200 of two with 16 cores each; the longest first.
+list="masked:220 memcheck-1:200 memcheck-2:200 memcheck-3:200 unit:200 blackbox:170 races:160
+  torture:130 memory:120 faults:90 clients:90 ranks:60 large:30"
+pieces=${PIECES:-$(for piece in $list; do echo "${piece%:*}"; done)}
+
+seconds_of() {
+  local piece
+  for piece in $list; do
+    [ "${piece%:*}" != "$1" ] || echo "${piece#*:}"
+  done
+}
+
+# third N: of the tests, but for the one that takes as long as many.
+third() {
+  find "$build/tests/gpu" -name 'test_*' -type f -perm -u+x ! -name '*.*' -printf '%f\n' | sort |
+    grep -vx test_graphblas_gpu_masked | awk "NR % 3 == $1 % 3" | tr '\n' ' '
+}
+
+# What a piece is beside its phase.
+settings() {
+  export SANITIZE_JOBS=8 SANITIZE_SECONDS=250 PATIENCE=${PATIENCE:-3}
+  case $1 in
+  masked) export SANITIZE=test_graphblas_gpu_masked SANITIZE_EVERY=128 ;;
+  memcheck-*)
+    SANITIZE=$(third "${1#*-}")
+    export SANITIZE
+    ;;
+  esac
+}
+
+# work PIECE DEVICE: in a process of its own.  A report counts once the piece has come to its end.
+work() {
+  local name=$1 phase=${1%-*} left=$((until - SECONDS)) part=$out/$1.part
+  [ "$phase" != masked ] || phase=memcheck
+  settings "$name"
+  rm -rf "$part"
+  CUDA_VISIBLE_DEVICES=$2 timeout -k 10 "$left" \
+    bash "$here/check_gpu.sh" "$build" "$part" "$phase" >"$out/$name.txt" 2>&1
+  if grep -q '^cut off before its end' "$out/$name.txt" || [ ! -s "$part/report.json" ]; then
+    echo "$name: cut off"
+    return
+  fi
+  mv "$part/report.json" "$out/$name.json"
+  echo "$name: $(grep -E '^[0-9]+ passed' "$out/$name.txt" | tail -1)"
+}
+
+# lane DEVICE: takes what nobody has taken and what there is time for.
+lane() {
+  local name
+  for name in $pieces; do
+    [ ! -e "$out/$name.json" ] || continue
+    [ $((SECONDS + $(seconds_of "$name"))) -le "$until" ] || continue
+    mkdir "$out/taken/$name" 2>/dev/null || continue
+    work "$name" "$1"
+  done
+}
+
+[ "$devices" -ge 1 ] || { echo "lanes: no device"; exit 2; }
+rm -rf "$out/taken" && mkdir "$out/taken"
+for ((device = 0; device < devices; device++)); do lane "$device" & done
+wait
+left=
+for name in $pieces; do [ -e "$out/$name.json" ] || left="$left $name"; done
+echo "lanes: $(echo "$left" | wc -w) of $(echo "$pieces" | wc -w) pieces have not ended:$left"
+[ -z "$left" ]
