@@ -15,7 +15,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd) || exit 2
 mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
-until=$((SECONDS + ${3:-540}))
+end=$((SECONDS + ${3:-540}))
 devices=${DEVICES:-$(nvidia-smi -L 2>/dev/null | wc -l)}
 
 # PIECE:SECONDS that it takes at most, on one H200 of two with 16 cores each; the longest first.
@@ -50,7 +50,7 @@ settings() {
 
 # work PIECE DEVICE: in a process of its own.  A report counts once the piece has come to its end.
 work() {
-  local name=$1 phase=${1%-*} left=$((until - SECONDS)) part=$out/$1.part
+  local name=$1 phase=${1%-*} left=$((end - SECONDS)) part=$out/$1.part
   [ "$phase" != masked ] || phase=memcheck
   settings "$name"
   rm -rf "$part"
@@ -69,7 +69,7 @@ lane() {
   local name
   for name in $pieces; do
     [ ! -e "$out/$name.json" ] || continue
-    [ $((SECONDS + $(seconds_of "$name"))) -le "$until" ] || continue
+    [ $((SECONDS + $(seconds_of "$name"))) -le "$end" ] || continue
     mkdir "$out/taken/$name" 2>/dev/null || continue
     work "$name" "$1"
   done
