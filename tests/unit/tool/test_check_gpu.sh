@@ -208,9 +208,9 @@ devices 1
 on_two
 check "on one device it is skipped" \
   '[ "$(grep -c torchrun times)" = 0 ] && counted skipped=1 failed=0'
-# lanes SECONDS: three pieces, by two devices, into what is there already.
+# lanes SECONDS [PIECES]: by two devices, into what is there already.
 lanes() {
-  FAILING='' TIMES=$work/times DEVICES=2 PIECES="unit torture memory"
+  FAILING='' TIMES=$work/times DEVICES=2 PIECES=${2:-unit torture memory}
   export FAILING TIMES DEVICES PIECES
   unset MEET
   : >times
@@ -226,6 +226,11 @@ rm lanes/torture.json
 lanes 600
 check "what has ended is not run again" '[ -s lanes/torture.json ] &&
   grep -q many_streams times && ! grep -q test_one times'
+printf '#!/bin/sh\nexec sleep 1000\n' >build/tests/gpu/torture/large
+chmod +x build/tests/gpu/torture/large
+lanes 31 large
+check "a piece that is cut off has not ended" '[ $? = 1 ] && [ ! -e lanes/large.json ] &&
+  grep -q "large: cut off" said && grep -q "1 of 1 pieces have not ended: large" said'
 # One test never ends: the run is cut off when the others have.
 cat >build/tests/gpu/csr/test_one <<'ENDLESS'
 #!/bin/sh
