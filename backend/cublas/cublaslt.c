@@ -220,7 +220,8 @@ static bool describe(struct shunt_cublaslt *lt, struct choice *c)
 
 /* Which of cuBLASLt's answers, best first, to take.  Where other work is to run beside it, one that
    leaves a sixth of the device free or more, if it is among the first and the product is so small
-   that it costs little: what is done beside is worth more (tests/bench/dense.md).  */
+   that it costs little: what is done beside is worth more (tests/bench/dense.md).  In 16-bit types
+   alone: of f32 and f64 such an answer has K in one piece, and takes up to 18 times as long.  */
 static int pick(const struct shape *s, const cublasLtMatmulHeuristicResult_t *answer, int count)
 {
   const double flop = 2.0 * (double)s->rows * (double)s->cols * (double)s->inner;
@@ -356,7 +357,7 @@ shunt_status shunt_cublaslt_multiply(struct shunt_cublaslt *lt, const struct shu
   s.compute = compute_type(a->type, math);
   s.scalars_on_device = alpha.device != NULL;
   s.workspace = workspace_bytes;
-  s.leaves_room = leaves_room && s.alignment >= 16;
+  s.leaves_room = leaves_room && s.alignment >= 16 && shunt_type_size(a->type) == 2;
   how = find_choice(lt, &s);
   bool kept = how != NULL;
   if (!kept) {

@@ -37,9 +37,10 @@ struct shunt_cublaslt *shunt_cublaslt_open(const char *library_path);
 /* Enqueues the product.  a and b have one type (f16, bf16, f32, f64, c32, c64), c the same or,
    of real types, f32.  Any strides that struct shunt_dense allows.  `math` counts for f32 only.
    SHUNT_E_UNSUPPORTED when cuBLASLt has no algorithm for it (alignment, say).
-   leaves_room: something else is to run beside the product.  `workspace` is 256-byte aligned device
-   memory, private to the call.  The choice of algorithm is made on the first call of a shape and
-   arithmetic, and kept; of a program with thousands of shapes some are made on each call.  */
+   leaves_room: something else is to run beside the product; of 16-bit types.  `workspace` is
+   256-byte aligned device memory, private to the call.  The choice of algorithm is made on the
+   first call of a shape and arithmetic, and kept; of a program with thousands of shapes some are
+   made on each call.  */
 shunt_status shunt_cublaslt_multiply(struct shunt_cublaslt *lt, const struct shunt_dense *a,
                                      const struct shunt_dense *b, const struct shunt_dense *c,
                                      struct shunt_scalar alpha, struct shunt_scalar beta,

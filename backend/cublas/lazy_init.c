@@ -33,6 +33,7 @@ enum shunt_lazy_part shunt_lazy_gemm(shunt_type t, bool into_f32)
   switch (t) {
   case SHUNT_F16: return into_f32 ? SHUNT_LAZY_F16_F32 : SHUNT_LAZY_F16;
   case SHUNT_BF16: return into_f32 ? SHUNT_LAZY_BF16_F32 : SHUNT_LAZY_BF16;
+  case SHUNT_F64: return SHUNT_LAZY_F64;
   case SHUNT_C32: return SHUNT_LAZY_C32;
   case SHUNT_C64: return SHUNT_LAZY_C64;
   default: return SHUNT_LAZY_F32;

@@ -10,7 +10,7 @@
    Where op(A) is the transpose of what is stored, D is what is stored all the same, and the
    product reads it transposed.
 
-   Of complex types only products that overwrite C, by op(A) = A.
+   Of f64 only products by op(A) = A; of complex types only those that overwrite C, too.
 
    With SHUNT_MATH=tf32 the product may read f32 operands rounded to TF32; the repair is in f32
    always.  The rounding keeps zeros, Infs and quiet NaNs, so C's first row still tells of B's;
@@ -148,13 +148,20 @@ static struct shunt_packed_workspace lay_out(const struct shunt_problem *p)
 
 /* ---- the route ------------------------------------------------------------------ */
 
-/* Complex types in plain SpMM alone: there is no repair of transposed ones, and nothing samples.
-   f64 in SDDMM alone, where nothing is kept of a matrix.  */
-static bool takes_type(const struct shunt_problem *p)
+/* Where tensor cores take f64 at a sixteenth of f16's rate, by which estimates are carried from one
+   GPU to another: it is 1/64 of it and less elsewhere.  */
+static bool has_fast_f64(const struct shunt_device *d)
 {
-  const shunt_type t = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type;
-  if (shunt_type_is_complex(t)) return p->op == SHUNT_SPMM && !shunt_problem_transposed(p);
-  if (t == SHUNT_F64) return p->op == SHUNT_SDDMM;
+  return d->compute_capability == 80 || d->compute_capability == 90;
+}
+
+/* There is no repair of transposed products in complex types and f64; nothing samples the first. */
+static bool takes_type(const struct shunt_problem *p, const struct shunt_device *d)
+{
+  const bool spmm = p->op == SHUNT_SPMM, transposed = shunt_problem_transposed(p);
+  const shunt_type t = spmm ? p->spmm.b.type : p->sddmm.b.type;
+  if (shunt_type_is_complex(t)) return spmm && !transposed;
+  if (t == SHUNT_F64) return !spmm || (!transposed && has_fast_f64(d));
   return t == SHUNT_F16 || t == SHUNT_BF16 || t == SHUNT_F32;
 }
 
@@ -162,7 +169,7 @@ static struct shunt_outcome fits(const struct shunt_problem *p, const struct shu
 {
   const struct shunt_csr *a = shunt_problem_sparse(p);
   double cells = (double)a->rows * (double)a->cols;
-  SHUNT_DECLINE_IF(!takes_type(p), SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(!takes_type(p, &context->device), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF((double)a->nnz < cells / 64, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF(cells > (double)((int64_t)1 << 30), SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(shunt_packed_is_large(lay_out(p).total, context), SHUNT_R_LARGE);

@@ -28,6 +28,12 @@ bool shunt_packed_overwrites(const struct shunt_spmm *s)
   return shunt_scalar_is_zero(&s->beta);
 }
 
+static shunt_type type_of_w(const struct shunt_problem *p)
+{
+  const shunt_type compute = p->op == SHUNT_SPMM ? p->spmm.compute : p->sddmm.compute;
+  return compute == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32;
+}
+
 struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_format *f,
                                                    const struct shunt_problem *p)
 {
@@ -38,7 +44,7 @@ struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_for
   l.own = l.scratch + shunt_align_up(SHUNT_FINGERPRINT_SCRATCH, 256);
   l.copy = l.own + (f->own_bytes ? shunt_align_up(f->own_bytes(p), 256) : 0);
   l.product = l.copy + (spmm && f->direct_bytes ? shunt_align_up(f->direct_bytes(p), 256) : 0);
-  const size_t element = !spmm && p->sddmm.compute == SHUNT_F64 ? 8 : 4;
+  const size_t element = shunt_type_size(type_of_w(p));
   l.total = l.product + shunt_align_up((size_t)m * (size_t)n * element, 256);
   return l;
 }
@@ -221,7 +227,8 @@ shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct 
 {
   const struct shunt_dense *out = &c->problem->spmm.c;
   const struct shunt_packed_workspace l = shunt_packed_lay_out(f, c->problem);
-  const struct shunt_dense w = {out->rows, out->cols, out->cols, 1, at(c, l.product), SHUNT_F32};
+  const struct shunt_dense w = {out->rows, out->cols,        out->cols,
+                                1,         at(c, l.product), type_of_w(c->problem)};
   const struct shunt_packed_product x = product_of(c, &l, &w);
   shunt_status r = SHUNT_E_UNSUPPORTED;
   bool guarded = false;

@@ -15,8 +15,8 @@
      the first row of the probed matrix, which the format names, holds a NaN or Inf: zeros that the
        copy has and A has not may have met a NaN or Inf of B
 
-   With beta != 0 the product goes to an f32 matrix W first, since the repair needs C's old content:
-   C = alpha W + beta C unless the repair ran.
+   With beta != 0 the product goes to a matrix W first, f32, or f64 of f64, since the repair needs
+   C's old content: C = alpha W + beta C unless the repair ran.
 
    Where the caller promised that the pattern stays (problem.h, pattern_epoch), and the copy was
    made since, the proof reads A's values alone.

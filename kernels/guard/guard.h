@@ -53,8 +53,8 @@ enum { SHUNT_GUARD_CHANGED = 1, SHUNT_GUARD_NO_SET = 2 };
      compared.)
      the first row of `product` holds a NaN or an Inf: B may (kernels/guard/agreement.cuh)
 
-   and left alone otherwise.  product is C itself (when beta is 0) or the f32 matrix that C is
-   combined from later.
+   and left alone otherwise.  product is C itself (when beta is 0) or the matrix that C is combined
+   from later, f32, or f64 of f64.
 
    `sets` is memory in which the blocks of a launch add up what they found: device memory, aligned
    to SHUNT_GUARD_SET_BYTES, zero before the first launch that is given it, and written by nothing
@@ -82,8 +82,8 @@ struct shunt_guard {
 
 /* Repairs C = alpha A B + beta C behind the product.  One launch (kernels/guard/repair.cuh), no
    workspace.  f16, bf16 or f32 into the same or f32, compute f32; int8 into what is computed in,
-   i32 or f32; c32 and c64 into themselves; SHUNT_E_UNSUPPORTED for all else.  SHUNT_E_ARGUMENT:
-   sets or key are missing or misaligned, or sizes do not agree.  */
+   i32 or f32; f64, c32 and c64 into themselves; SHUNT_E_UNSUPPORTED for all else.
+   SHUNT_E_ARGUMENT: sets or key are missing or misaligned, or sizes do not agree.  */
 shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p, const struct shunt_guard *r,
                                      const struct shunt_device *d, shunt_stream stream);
 
@@ -96,8 +96,8 @@ shunt_status shunt_guard_repair_transposed_cuda(const struct shunt_spmm *p,
                                                 const struct shunt_device *d, shunt_stream stream);
 
 /* C = alpha W + beta C where *only_unless == 0, nothing otherwise (NULL: always).  W is m x n,
-   row-major, f32.  C is f16, bf16 or f32 in either order, compute f32.  p's A and B are not looked
-   at.  */
+   row-major, f32, or f64.  C is f16, bf16 or f32 in either order, compute f32; of an f64 W f64.
+   p's A and B are not looked at.  */
 shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w, const struct shunt_spmm *p,
                                       const uint32_t *only_unless, const struct shunt_device *d,
                                       shunt_stream stream);

@@ -44,7 +44,7 @@ shunt_status make_repair_args(const shunt_spmm *p, const shunt_guard *r, int hel
 
 static bool is_built(shunt_type type, shunt_type out, shunt_type compute)
 {
-  if (shunt_type_is_complex(type)) return out == type && compute == type;
+  if (shunt_type_is_complex(type) || type == SHUNT_F64) return out == type && compute == type;
   if (type == SHUNT_I8) return out == compute && (out == SHUNT_I32 || out == SHUNT_F32);
   if (type != SHUNT_F16 && type != SHUNT_BF16 && type != SHUNT_F32) return false;
   return compute == SHUNT_F32 && (out == type || out == SHUNT_F32);
@@ -122,6 +122,7 @@ extern "C" shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p,
   case SHUNT_I8:
     return p->compute == SHUNT_I32 ? launch<int8_t, int32_t, int32_t>(p, args, d, stream)
                                    : launch<int8_t, float>(p, args, d, stream);
+  case SHUNT_F64: return launch<double, double, double>(p, args, d, stream);
   case SHUNT_C32: return launch_complex<float>(p, args, d, stream);
   case SHUNT_C64: return launch_complex<double>(p, args, d, stream);
   default: return launch<float, float>(p, args, d, stream);

@@ -44,6 +44,7 @@ __device__ __forceinline__ bool nonfinite(const void *row, int64_t i, shunt_type
   switch (type) {
   case SHUNT_F16: return all_set(half[i], 0x7c00);
   case SHUNT_BF16: return all_set(half[i], 0x7f80);
+  case SHUNT_F64: return all_set(word[2 * i + 1], twice);
   case SHUNT_C32: return all_set(word[2 * i], single) || all_set(word[2 * i + 1], single);
   case SHUNT_C64: return all_set(word[4 * i + 1], twice) || all_set(word[4 * i + 3], twice);
   default: return all_set(word[i], single);

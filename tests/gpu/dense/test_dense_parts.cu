@@ -66,12 +66,13 @@ static void test_sample(const shunt_device &d)
 // ---- combine, dense copy ------------------------------------------------------------------
 static bool combine_right(int64_t m, int64_t n, shunt_type t, int turn, const shunt_device &d)
 {
+  const shunt_type sum = t == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32;
   Random r((uint64_t)turn);
   double b = turn & 1 ? 0 : -0.5, a = 1.5;
   bool flag_set = turn % 5 == 4, flag = turn % 5 != 0, device_scalars = turn & 4;
-  Matrix w(m, n, true, turn % 3 * 4 % 7, 0, SHUNT_F32);
+  Matrix w(m, n, true, turn % 3 * 4 % 7, 0, sum);
   Matrix c(m, n, turn & 2, turn % 3 * 2, turn % 7 == 3, t);
-  Scalar alpha(a, device_scalars, SHUNT_F32), beta(b, device_scalars, SHUNT_F32);
+  Scalar alpha(a, device_scalars, sum), beta(b, device_scalars, sum);
   Buffer word(4);
 
   store(word.host.data(), 0, SHUNT_I32, flag_set);
@@ -88,7 +89,7 @@ static bool combine_right(int64_t m, int64_t n, shunt_type t, int turn, const sh
   task.c = c.device;
   task.alpha = alpha.value;
   task.beta = beta.value;
-  task.compute = SHUNT_F32;
+  task.compute = sum;
   if (shunt_guard_combine_cuda(&w.device, &task, flag ? (const uint32_t *)word.device : nullptr, &d,
                                0) != SHUNT_OK)
     return false;
@@ -99,7 +100,7 @@ static bool combine_right(int64_t m, int64_t n, shunt_type t, int turn, const sh
   for (int64_t i = 0; i < m; i++)
     for (int64_t j = 0; j < n; j++) {
       double x = a * w.get(i, j), y = b == 0 ? 0 : b * load(before, c.at(i, j), t);
-      if (!(fabs(c.get(i, j) - x - y) <= tolerance(t, SHUNT_F32, fabs(x) + fabs(y), x + y, 2)))
+      if (!(fabs(c.get(i, j) - x - y) <= tolerance(t, sum, fabs(x) + fabs(y), x + y, 2)))
         return false;
       store(c.host.values, c.at(i, j), t, load(before, c.at(i, j), t));
     }
@@ -108,7 +109,7 @@ static bool combine_right(int64_t m, int64_t n, shunt_type t, int turn, const sh
 
 static void test_combine(const shunt_device &d)
 {
-  static const shunt_type types[] = {SHUNT_F16, SHUNT_BF16, SHUNT_F32};
+  static const shunt_type types[] = {SHUNT_F16, SHUNT_BF16, SHUNT_F32, SHUNT_F64};
   static const int64_t sizes[][2] = {{1, 1}, {5, 300}, {33, 70}, {130, 64}};
   for (shunt_type t : types)
     for (auto &size : sizes) {

@@ -37,7 +37,14 @@ struct How {
 
 inline double largest(shunt_type t)
 {
+  if (t == SHUNT_F64) return 0x1.fffffffffffffp1023;
   return t == SHUNT_F16 ? 65504 : t == SHUNT_BF16 ? 0x1.fep127 : 0x1.fffffep127;
+}
+
+// What products of t are summed in, and a product that is not C is of.
+inline shunt_type sum_type(shunt_type t)
+{
+  return t == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32;
 }
 
 // The output of one launch, and the product when that is another matrix.
@@ -56,7 +63,9 @@ struct Output {
         col_stride(how.column_order ? lab.p.rows + 3 : 1),
         stored(how.column_order ? lab.n * col_stride : lab.p.rows * row_stride),
         c((size_t)stored * shunt_type_size(how.out)),
-        w(how.separate ? (size_t)(lab.p.rows * (lab.n + 2)) * 4 : 4), words(WORDS * 4)
+        w(how.separate ? (size_t)(lab.p.rows * (lab.n + 2)) * shunt_type_size(sum_type(lab.type))
+                       : 4),
+        words(WORDS * 4)
   {
     CUDA_OK(cudaMallocHost(&pinned, 2 * sizeof *pinned));
     fill();
@@ -78,9 +87,9 @@ struct Output {
         if (i == 0 || how.beta != 0 || (i + j) % 7)
           store(c.host.data(), place(i, j), how.out, r.value());
     if (how.separate)
-      for (int64_t j = 0; j < lab.n; j++) store(w.host.data(), j, SHUNT_F32, r.value());
+      for (int64_t j = 0; j < lab.n; j++) store(w.host.data(), j, sum_type(lab.type), r.value());
     void *first = how.separate ? w.host.data() : c.host.data();
-    shunt_type t = how.separate ? SHUNT_F32 : how.out;
+    shunt_type t = how.separate ? sum_type(lab.type) : how.out;
     int64_t step = how.separate ? 1 : col_stride;
     if (how.beta == 0 || how.separate) store(first, 0, t, largest(t));
     if (how.reasons & NONFINITE) store(first, how.at * step, t, how.special);
@@ -99,10 +108,11 @@ struct Output {
     p.c = shunt_dense{lab.p.rows, lab.n, row_stride, col_stride, c.device, how.out};
     p.alpha.host = how.alpha;
     p.beta.host = how.beta;
-    p.compute = SHUNT_F32;
+    p.compute = sum_type(lab.type);
     p.only_if = how.asks_flag ? word + ONLY_IF : nullptr;
     shunt_dense product = p.c;
-    if (how.separate) product = shunt_dense{lab.p.rows, lab.n, lab.n + 2, 1, w.device, SHUNT_F32};
+    if (how.separate)
+      product = shunt_dense{lab.p.rows, lab.n, lab.n + 2, 1, w.device, sum_type(lab.type)};
     shunt_guard r = {};
     r.product = &product;
     if (how.asks_print) r.expected = expected + (how.reasons & CHANGED ? 1 + how.expected % 3 : 0);
@@ -149,7 +159,7 @@ struct Output {
     double want = how.alpha * lab.sum[at] + old, got = load(c.host.data(), place(i, j), how.out);
     int64_t terms = lab.p.offsets[i + 1] - lab.p.offsets[i] + 1;
     double scale = fabs(how.alpha) * lab.scale[at] + fabs(old);
-    return same_value(got, want, tolerance(how.out, SHUNT_F32, scale, want, terms));
+    return same_value(got, want, tolerance(how.out, sum_type(lab.type), scale, want, terms));
   }
 
   // C is untouched, or right with its padding untouched.
@@ -214,6 +224,7 @@ inline bool runs(Lab &lab, const How &how)
 
 inline const char *name_of(shunt_type t)
 {
+  if (t == SHUNT_F64) return "f64";
   return t == SHUNT_F16 ? "f16" : t == SHUNT_BF16 ? "bf16" : "f32";
 }
 

@@ -77,7 +77,7 @@ void test_shape(shunt_type type, int64_t rows, int64_t cols, double density, int
     how.column_order = k & 1;
     how.separate = k & 2;
     how.out = k & 4 ? SHUNT_F32 : type;
-    if (type == SHUNT_F32 && k & 4) break;
+    if ((type == SHUNT_F32 || type == SHUNT_F64) && k & 4) break;
     int ways = how.separate ? 3 : 2;
     bool large = rows * n > 100000; // the host would take long
     if (large && how.column_order != how.separate) continue;
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
   device = this_device();
   common = new Table(2);
   int turn = 0;
-  for (shunt_type type : {SHUNT_F16, SHUNT_BF16, SHUNT_F32})
+  for (shunt_type type : {SHUNT_F16, SHUNT_BF16, SHUNT_F32, SHUNT_F64})
     for (int64_t n : {1, 33, sized(300, 70)}) {
       if (left_out()) continue;
       test_shape(type, 7, 20, 0.4, n, turn++);

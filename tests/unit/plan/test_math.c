@@ -526,6 +526,10 @@ static void test_room(void)
         "cuBLASLt's first choice");
   check(multiply_beside(l, SHUNT_F16, SHUNT_MATH_EXACT, true) == SHUNT_OK && lt.algorithm == 2,
         "the first that leaves room");
+  check(multiply_beside(l, SHUNT_F32, SHUNT_MATH_EXACT, true) == SHUNT_OK && lt.algorithm == 0,
+        "not in f32,");
+  check(multiply_beside(l, SHUNT_F64, SHUNT_MATH_EXACT, true) == SHUNT_OK && lt.algorithm == 0,
+        "nor in f64");
   check(multiply(l, SHUNT_F16, SHUNT_MATH_EXACT) == SHUNT_OK && lt.algorithm == 0,
         "and the first again");
 }

@@ -400,9 +400,24 @@ static void test_layout(void)
   check(k.product == k.own && k.copy == k.own, "and take nothing where there are none");
 }
 
+/* W of f64 has elements of eight bytes. */
+static void test_doubles(void)
+{
+  static const char doubles[] =
+      "spmm:csr:f64.f64.f64.f64:i32b0:m64n32k48z256:NN:rr:ld32.32:a2b3:alg0";
+  struct shunt_problem p;
+  check(shunt_problem_parse(doubles, &p) == SHUNT_OK, "a problem in f64");
+  const struct shunt_packed_workspace l = shunt_packed_lay_out(&direct, &p);
+  check(l.total == l.product + 64 * 32 * 8, "W of f64 has room");
+  check(runs(&direct, doubles, &packed, "prc", SHUNT_OK) && world.product.c.type == SHUNT_F64 &&
+            world.product.c.row_stride == 32,
+        "and the product goes to it");
+}
+
 int main(void)
 {
   test_layout();
+  test_doubles();
   test_order();
   test_patience();
   test_pattern_stands();
