@@ -58,6 +58,7 @@ struct shunt_fit_costs {
   double beyond;  /* us per thousand of those from there up to 4096, which rows are cut at, */
   double huge;    /* and beyond that, where they are not */
   double far;     /* us per GB of B that is gathered from beyond L2 */
+  double least;   /* us per million entries of A that all but `start` takes at least */
 };
 
 /* SpMM, A in square blocks:  start + rate products + written elements of C */
@@ -110,17 +111,18 @@ struct shunt_csr_costs {
   struct shunt_fit_costs layer, layer_half; /* the others, by the longest row; of 2-byte types */
   struct shunt_sddmm_costs sddmm[SHUNT_BLOCK_TYPES]; /* of layers; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
-  double direct_start;      /* us; SDDMM that computes all of A B: */
-  double direct_step;       /* us for each of K, 512 wide; */
-  double direct_entry;      /* us per million times that an entry is met by a tile */
-  double alike;             /* share of that where rows of the same columns are taken together */
-  double c64;               /* how many times as long as by its bytes */
-  double huge_entry;        /* ns of an entry of a row that one block computes */
-  double int8_walk;         /* us per thousand entries of a row, for each lane, in int8; */
-  double int8_even;         /* us per million entries that cutting by nonzeros takes longer, */
-  double int8_join;         /* and us of its own */
-  double others_bytes;      /* bytes of B per ns that all blocks together gather */
-  double transposing_start; /* us; to transpose A: */
+  double direct_start;        /* us; SDDMM that computes all of A B: */
+  double direct_step;         /* us for each of K, 512 wide; */
+  double direct_entry;        /* us per million times that an entry is met by a tile */
+  double alike;               /* share of that where rows of the same columns are taken together */
+  double c64;                 /* how many times as long as by its bytes */
+  double uneven, uneven_half; /* us per GB of gathered B, times the rows' variation; 2-byte types */
+  double huge_entry;          /* ns of an entry of a row that one block computes */
+  double int8_walk;           /* us per thousand entries of a row, for each lane, in int8; */
+  double int8_even;           /* us per million entries that cutting by nonzeros takes longer, */
+  double int8_join;           /* and us of its own */
+  double others_bytes;        /* bytes of B per ns that all blocks together gather */
+  double transposing_start;   /* us; to transpose A: */
   double transposing_entry, transposing_column; /* us per million */
 };
 
@@ -221,13 +223,14 @@ struct shunt_sampled_costs {
 };
 
 struct shunt_dense_costs {
-  double start;                     /* us; cuBLAS: */
-  double f64, f32, tf32, half;      /* FLOP per us */
-  double step, step_f32, step_tf32; /* us for each of K, one after the other */
-  double traffic;                   /* bytes per us, much of it from L2 */
-  double proof;                     /* us of the proof behind cuBLAS' product, and its reading */
-  double stored;                    /* bytes per us that are written of D */
-  double agreed;                    /* us; product and proof in one launch: for the proof, */
+  double start, start_f64;                    /* us; cuBLAS: */
+  double f64, f32, tf32, half;                /* FLOP per us */
+  double step, step_f32, step_tf32, step_f64; /* us for each of K, one after the other */
+  double traffic;                             /* bytes per us, much of it from L2; */
+  double far;                                 /* of those that L2 cannot hold as many more */
+  double proof;        /* us of the proof behind cuBLAS' product, and its reading */
+  double stored;       /* bytes per us that are written of D */
+  double agreed;       /* us; product and proof in one launch: for the proof, */
   double hashed;       /* bytes per us of A's arrays, beside products; by tiles of 64: */
   double narrow_start; /* us; and */
   double narrow_bytes; /* bytes per us of D and A's arrays out of memory; or */

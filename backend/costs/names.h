@@ -57,7 +57,8 @@
   F(line, at, longest, .longest, FIXED) \
   F(line, at, beyond, .beyond, FIXED) \
   F(line, at, huge, .huge, FIXED) \
-  F(line, at, far, .far, FAR)
+  F(line, at, far, .far, FAR) \
+  F(line, at, least, .least, NEAR)
 
 #define SHUNT_BLOCK_FIELDS(F, line, at) \
   F(line, at, size, .size, FIXED) \
@@ -89,6 +90,8 @@
 #define SHUNT_CSR_FIELDS(F, line, at) \
   F(line, at, alike, .alike, FIXED) \
   F(line, at, c64, .c64, FIXED) \
+  F(line, at, uneven, .uneven, NEAR) \
+  F(line, at, uneven_half, .uneven_half, NEAR) \
   F(line, at, huge_entry, .huge_entry, FIXED) \
   F(line, at, int8_walk, .int8_walk, FIXED) \
   F(line, at, int8_even, .int8_even, NEAR) \
@@ -189,7 +192,10 @@
   F(line, at, step, .step, FIXED) \
   F(line, at, step_f32, .step_f32, FIXED) \
   F(line, at, step_tf32, .step_tf32, FIXED) \
+  F(line, at, start_f64, .start_f64, FIXED) \
+  F(line, at, step_f64, .step_f64, FIXED) \
   F(line, at, traffic, .traffic, PER_NEAR) \
+  F(line, at, far, .far, PER_COPY) \
   F(line, at, proof, .proof, FIXED) \
   F(line, at, stored, .stored, PER_COPY) \
   F(line, at, deep_transposed, .deep_transposed, FIXED)

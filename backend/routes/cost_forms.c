@@ -77,10 +77,11 @@ double shunt_cost_fitted(const struct shunt_fit_costs *c, const struct shunt_spm
   const double most = late - some - more;
   const double near = (double)m->device.l2_bytes * 0.75 / ((double)p->b.rows * row + 1);
   const double far = shunt_larger(1 - near, 0) * gathered * row;
-  return c->start + 1e-3 * (c->longest * some + c->beyond * more + c->huge * most) +
-         (1e-6 * (c->entry * nnz + c->row * rows + c->list * gathered + c->narrow * narrow +
-                  c->tiles * tiles) +
-          1e-9 * (c->gather * gathered * loaded + c->far * far + c->written * written));
+  const double us = c->start + 1e-3 * (c->longest * some + c->beyond * more + c->huge * most) +
+                    (1e-6 * (c->entry * nnz + c->row * rows + c->list * gathered +
+                             c->narrow * narrow + c->tiles * tiles) +
+                     1e-9 * (c->gather * gathered * loaded + c->far * far + c->written * written));
+  return shunt_larger(us, c->start + 1e-6 * c->least * nnz);
 }
 
 int shunt_cost_block_type(shunt_type t)

@@ -9,6 +9,25 @@ static const struct shunt_csr_costs *of(const struct shunt_machine *m)
   return &m->costs->ours.csr;
 }
 
+/* The standard deviation of the rows' lengths over their mean; 0 where nothing is known of it. */
+static double variation(const struct shunt_profile *f)
+{
+  const double mean = (double)f->nnz / ((double)f->rows + 1e-9);
+  const double spread = f->row_length_squares / ((double)f->nnz * mean + 1e-9) - 1;
+  return spread > 0 ? sqrt(spread) : 0;
+}
+
+/* Rows of different lengths are not at the same columns at the same time: L1 has less of what they
+   gather.  In int8 that was not measured.  */
+static double uneven_us(const struct shunt_spmm *p, const struct shunt_profile *f,
+                        const struct shunt_machine *m)
+{
+  const double bytes = (double)p->a.nnz * (double)p->b.cols * (double)shunt_type_size(p->b.type);
+  if (!f || p->b.type == SHUNT_I8) return 0;
+  return 1e-9 * (shunt_cost_is_half(p) ? of(m)->uneven_half : of(m)->uneven) * bytes *
+         shunt_lesser(variation(f), 1);
+}
+
 double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
                       const struct shunt_machine *m)
 {
@@ -18,7 +37,8 @@ double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
                                                             : &of(m)->layer;
   const double late = scattered ? shunt_cost_excess(&p->a, f) : shunt_cost_longest(&p->a, f);
   return (p->b.type == SHUNT_C64 ? of(m)->c64 : 1) *
-             shunt_cost_fitted(c, p, (double)p->a.nnz, late, m) +
+             (shunt_cost_fitted(c, p, (double)p->a.nnz, late, m) +
+              (scattered ? 0 : uneven_us(p, f, m))) +
          shunt_cost_copy_of_b(p, m);
 }
 
@@ -93,8 +113,7 @@ static bool rows_vary(const struct shunt_profile *f)
   enum { LEAST_LONGEST = 7 }; /* halves of the mean */
   const double mean = (double)f->nnz / (double)(f->rows + 1);
   const double longest = (double)f->longest_row / (mean + 1e-9);
-  const double spread = f->row_length_squares / ((double)f->nnz * mean + 1e-9) - 1;
-  const double many = spread / (longest * longest);
+  const double many = variation(f) * variation(f) / (longest * longest);
   return 2 * longest >= LEAST_LONGEST && many >= 0.007;
 }
 

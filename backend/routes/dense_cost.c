@@ -22,6 +22,7 @@ static double rate_of(shunt_type type, enum shunt_math math, const struct shunt_
 static double step_of(shunt_type type, enum shunt_math math, const struct shunt_machine *m)
 {
   if (type == SHUNT_C32) return of(m)->step_f32;
+  if (type == SHUNT_F64) return of(m)->step_f64;
   if (type != SHUNT_F32) return of(m)->step;
   return math == SHUNT_MATH_TF32 ? of(m)->step_tf32 : of(m)->step_f32;
 }
@@ -33,8 +34,11 @@ double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt
   /* A product of complex numbers is four of real ones; nothing of these types was measured. */
   double flop = (shunt_type_is_complex(type) ? 8 : 2) * m * n * k;
   double arithmetic = flop / rate_of(type, math, on);
-  double traffic = (m * k + k * n + m * n) * size / of(on)->traffic;
-  return of(on)->start + step_of(type, math, on) * k + shunt_larger(arithmetic, traffic);
+  double bytes = (m * k + k * n + m * n) * size;
+  double beyond = shunt_larger(bytes - 0.75 * (double)on->device.l2_bytes, 0);
+  double traffic = bytes / of(on)->traffic + beyond / of(on)->far;
+  double start = type == SHUNT_F64 ? of(on)->start_f64 : of(on)->start;
+  return start + step_of(type, math, on) * k + shunt_larger(arithmetic, traffic);
 }
 
 /* A transposed or not: the product is as large as C, and as deep as B. */

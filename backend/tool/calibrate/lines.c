@@ -3,7 +3,7 @@
    Which line an estimate comes from, and what it multiplies the line's coefficients with, is found
    by asking the estimate itself (backend/routes/costs.h) with other coefficients.  Which terms a
    line has was found with many matrices at hand (tests/bench/costs.md): the others are none of its
-   form's, or no matrix tells them.  */
+   form's, or no matrix tells them, or they are none of a sum (`least`), and are 0 in the end.  */
 #include <string.h>
 
 #include "backend/costs/coefficients.h"

@@ -212,6 +212,51 @@ static void test_transposing(void)
   }
 }
 
+/* Layers whose rows differ: us by `csr`, by the dense copy, and by cuSPARSE's default
+   (tests/bench/results/csr/uneven.txt, dense/f64.txt).  */
+static void test_uneven_layers(void)
+{
+  static const struct {
+    int64_t rows, cols, nnz, longest;
+    double squares;
+    int64_t n;
+    shunt_type type;
+    double csr, dense, original;
+  } measured[] = {
+      {4096, 4096, 838861, 257, 1.726e8, 128, SHUNT_F64, 48.3, 88.4, 104},
+      {4096, 4096, 5033165, 1347, 6.188e9, 128, SHUNT_F64, 273, 101, 571},
+      {1536, 6144, 1696280, 2956, 2.224e9, 128, SHUNT_F64, 182, 63.7, 200},
+      {4096, 14336, 4240139, 10442, 1.335e10, 256, SHUNT_F64, 989, 525, 1039},
+      {7168, 2048, 1759614, 1541, 8.638e8, 64, SHUNT_F64, 80.4, 57.4, 93},
+      {3584, 3584, 3262605, 2193, 3.322e9, 32, SHUNT_F32, 42.2, 45.2, 140},
+      {3584, 3584, 3262605, 2193, 3.322e9, 256, SHUNT_F32, 236, 180, 357},
+      {896, 4864, 783284, 4066, 1.254e9, 512, SHUNT_F32, 170, 109, 173},
+  };
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    const int64_t rows = measured[i].rows, cols = measured[i].cols, n = measured[i].n;
+    const shunt_type t = measured[i].type;
+    const struct shunt_profile f = {.rows = rows,
+                                    .nnz = measured[i].nnz,
+                                    .longest_row = measured[i].longest,
+                                    .row_length_squares = measured[i].squares};
+    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .op_a = 'N', .batches = 1};
+    p.spmm.a = (struct shunt_csr){
+        .rows = rows, .cols = cols, .nnz = f.nnz, .index_type = SHUNT_I32, .value_type = t};
+    p.spmm.b = (struct shunt_dense){cols, n, n, 1, NULL, t};
+    p.spmm.c = (struct shunt_dense){rows, n, n, 1, NULL, t};
+    const double csr = shunt_cost_csr(&p.spmm, &f, &h200);
+    const double dense = shunt_cost_dense_packed(&p.spmm, SHUNT_MATH_EXACT, &h200);
+    const double original = shunt_cost_original(&p, &f, &h200);
+    check(within(csr, measured[i].csr) < 1.45 && within(dense, measured[i].dense) < 1.3 &&
+              within(original, measured[i].original) < 1.2,
+          "%d x %d, N = %d: %.0f, %.0f, %.0f us", (int)rows, (int)cols, (int)n, csr, dense,
+          original);
+    check((csr < dense) == (measured[i].csr < measured[i].dense) &&
+              (csr < dense ? csr : dense) < original,
+          "the fastest way is expected to be that");
+  }
+}
+
 int main(void)
 {
   test_transposing();
@@ -221,5 +266,6 @@ int main(void)
   test_algorithms_of_half();
   test_every_call_has_a_start();
   test_layers_by_algorithm();
+  test_uneven_layers();
   return check_finish();
 }
