@@ -223,7 +223,8 @@ struct shunt_sampled_costs {
 };
 
 struct shunt_dense_costs {
-  double start, start_f64;                    /* us; cuBLAS: */
+  double start, start_f32, start_f64;         /* us; cuBLAS: */
+  double columns_f32;                         /* that its tiles have at least */
   double f64, f32, tf32, half;                /* FLOP per us */
   double step, step_f32, step_tf32, step_f64; /* us for each of K, one after the other */
   double traffic;                             /* bytes per us, much of it from L2; */

@@ -192,6 +192,8 @@
   F(line, at, step, .step, FIXED) \
   F(line, at, step_f32, .step_f32, FIXED) \
   F(line, at, step_tf32, .step_tf32, FIXED) \
+  F(line, at, start_f32, .start_f32, FIXED) \
+  F(line, at, columns_f32, .columns_f32, FIXED) \
   F(line, at, start_f64, .start_f64, FIXED) \
   F(line, at, step_f64, .step_f64, FIXED) \
   F(line, at, traffic, .traffic, PER_NEAR) \

@@ -221,7 +221,7 @@ static bool describe(struct shunt_cublaslt *lt, struct choice *c)
 /* Which of cuBLASLt's answers, best first, to take.  Where other work is to run beside it, one that
    leaves a sixth of the device free or more, if it is among the first and the product is so small
    that it costs little: what is done beside is worth more (tests/bench/dense.md).  In 16-bit types
-   alone: of f32 and f64 such an answer has K in one piece, and takes up to 18 times as long.  */
+   alone: others were not timed so.  */
 static int pick(const struct shape *s, const cublasLtMatmulHeuristicResult_t *answer, int count)
 {
   const double flop = 2.0 * (double)s->rows * (double)s->cols * (double)s->inner;
@@ -233,7 +233,16 @@ static int pick(const struct shape *s, const cublasLtMatmulHeuristicResult_t *an
   return 0;
 }
 
-/* Among the algorithms that reduce in the compute type. */
+/* How what blocks have summed of parts of K may come together: in what is computed in.  In f32 that
+   is C's type, too, so C may take them, one block after the other: other answers mostly have K in
+   one piece there, and take up to 18 times as long (tests/bench/dense.md).  */
+static uint32_t reductions(const struct shape *s)
+{
+  const bool in_place = s->type == CUDA_R_32F && s->compute == CUBLAS_COMPUTE_32F;
+  return CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE |
+         (in_place ? CUBLASLT_REDUCTION_SCHEME_INPLACE : 0);
+}
+
 static shunt_status ask(struct shunt_cublaslt *lt, struct choice *c)
 {
   const struct library *f = &lt->call;
@@ -242,7 +251,7 @@ static shunt_status ask(struct shunt_cublaslt *lt, struct choice *c)
   cublasLtMatmulHeuristicResult_t answer[MOST];
   int answers = 0;
   uint32_t alignment = (uint32_t)c->shape.alignment;
-  uint32_t reduction = CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  uint32_t reduction = reductions(&c->shape);
   bool asked =
       LT(f->cublasLtMatmulPreferenceCreate(&wish)) &&
       LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,

@@ -27,18 +27,25 @@ static double step_of(shunt_type type, enum shunt_math math, const struct shunt_
   return math == SHUNT_MATH_TF32 ? of(m)->step_tf32 : of(m)->step_f32;
 }
 
+static double start_of(shunt_type type, enum shunt_math math, const struct shunt_machine *m)
+{
+  if (type == SHUNT_F64) return of(m)->start_f64;
+  return type == SHUNT_F32 && math == SHUNT_MATH_EXACT ? of(m)->start_f32 : of(m)->start;
+}
+
 double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt_math math,
                        const struct shunt_machine *on)
 {
   double size = (double)shunt_type_size(type);
   /* A product of complex numbers is four of real ones; nothing of these types was measured. */
-  double flop = (shunt_type_is_complex(type) ? 8 : 2) * m * n * k;
+  const bool wide = type == SHUNT_F32 && math == SHUNT_MATH_EXACT;
+  double columns = wide ? shunt_larger(n, of(on)->columns_f32) : n;
+  double flop = (shunt_type_is_complex(type) ? 8 : 2) * m * columns * k;
   double arithmetic = flop / rate_of(type, math, on);
   double bytes = (m * k + k * n + m * n) * size;
   double beyond = shunt_larger(bytes - 0.75 * (double)on->device.l2_bytes, 0);
   double traffic = bytes / of(on)->traffic + beyond / of(on)->far;
-  double start = type == SHUNT_F64 ? of(on)->start_f64 : of(on)->start;
-  return start + step_of(type, math, on) * k + shunt_larger(arithmetic, traffic);
+  return start_of(type, math, on) + step_of(type, math, on) * k + shunt_larger(arithmetic, traffic);
 }
 
 /* A transposed or not: the product is as large as C, and as deep as B. */

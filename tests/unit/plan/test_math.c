@@ -37,6 +37,7 @@ static struct {
   int algorithm;       /* by this answer, */
   struct how how;      /* in this arithmetic, */
   cudaDataType_t type; /* of operands of this type */
+  uint32_t reductions; /* that the last wish allows */
 } lt;
 
 static cublasStatus_t lt_create(cublasLtHandle_t *handle)
@@ -94,6 +95,14 @@ static cublasStatus_t lt_set(void *thing, int attribute, const void *value, size
   return CUBLAS_STATUS_SUCCESS;
 }
 
+static cublasStatus_t lt_prefer(void *wish, int attribute, const void *value, size_t bytes)
+{
+  (void)wish;
+  if (attribute == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK)
+    memcpy(&lt.reductions, value, bytes == sizeof lt.reductions ? bytes : 0);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
 static cublasStatus_t lt_choose(cublasLtHandle_t handle, cublasLtMatmulDesc_t how,
                                 cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                                 cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
@@ -148,7 +157,7 @@ static const struct {
     ENTRY("cublasLtMatrixLayoutDestroy", lt_free),
     ENTRY("cublasLtMatmulPreferenceCreate", lt_wish),
     ENTRY("cublasLtMatmulPreferenceDestroy", lt_free),
-    ENTRY("cublasLtMatmulPreferenceSetAttribute", lt_set),
+    ENTRY("cublasLtMatmulPreferenceSetAttribute", lt_prefer),
 #undef ENTRY
 };
 
@@ -518,6 +527,29 @@ static void test_option(void)
 }
 
 /* Beside a product that leaves room other work is to run: another algorithm, kept apart.  */
+/* Only where C is of the type that is summed in may it take what blocks have summed. */
+static void test_reductions(void)
+{
+  static const struct {
+    shunt_type type;
+    enum shunt_math math;
+    bool in_place;
+  } cases[] = {{SHUNT_F16, SHUNT_MATH_EXACT, false},
+               {SHUNT_F32, SHUNT_MATH_EXACT, true},
+               {SHUNT_F32, SHUNT_MATH_TF32, false},
+               {SHUNT_F64, SHUNT_MATH_EXACT, false}};
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct shunt_cublaslt *l = open_one();
+    if (!check(l != NULL, "the stand-in opens")) return;
+    lt.reductions = 0;
+    check(multiply(l, cases[i].type, cases[i].math) == SHUNT_OK &&
+              lt.reductions & CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE &&
+              !(lt.reductions & CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE) &&
+              !(lt.reductions & CUBLASLT_REDUCTION_SCHEME_INPLACE) == !cases[i].in_place,
+          "parts of K come together in what is computed in: %u", lt.reductions);
+  }
+}
+
 static void test_room(void)
 {
   struct shunt_cublaslt *l = open_one();
@@ -538,6 +570,7 @@ int main(void)
 {
   test_compute_types();
   test_room();
+  test_reductions();
   test_no_tf32();
   test_many_shapes();
   test_option();
