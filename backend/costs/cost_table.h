@@ -116,7 +116,8 @@ struct shunt_csr_costs {
   double direct_entry;        /* us per million times that an entry is met by a tile */
   double alike;               /* share of that where rows of the same columns are taken together */
   double c64;                 /* how many times as long as by its bytes */
-  double uneven, uneven_half; /* us per GB of gathered B, times the rows' variation; 2-byte types */
+  double uneven, uneven_half; /* us per GB of gathered B, times the rows' variation, 1 at most;
+                                 of 2-byte types */
   double huge_entry;          /* ns of an entry of a row that one block computes */
   double int8_walk;           /* us per thousand entries of a row, for each lane, in int8; */
   double int8_even;           /* us per million entries that cutting by nonzeros takes longer, */
@@ -222,6 +223,16 @@ struct shunt_sampled_costs {
   double entry;      /* us per million */
 };
 
+/* f32 products by FMA:  start + steps of 32 of K (wait^4 + (step n)^4)^(1/4), n tiles a
+   multiprocessor;  and where blocks share K:  + join + sums / joined  */
+struct shunt_fma_costs {
+  double start, join; /* us */
+  double joined;      /* bytes per us */
+  struct shunt_fma_tile_costs {
+    double wait, step; /* us for a step of one tile alone, and of one among many */
+  } tile[3];           /* of 64, 32 and 16 columns */
+};
+
 struct shunt_dense_costs {
   double start, start_f32, start_f64;         /* us; cuBLAS: */
   double columns_f32;                         /* that its tiles have at least */
@@ -255,6 +266,7 @@ struct shunt_dense_costs {
   double sampled_host;                   /* us of the host's for the way from memory, */
   struct shunt_sampled_costs sampled[2]; /* and the device's in f32, in f64 */
   double deep_transposed; /* us for each of K where cuBLASLt reads D transposed in f32 */
+  struct shunt_fma_costs fma;
 };
 
 struct shunt_bsr_costs {

@@ -202,6 +202,15 @@
   F(line, at, stored, .stored, PER_COPY) \
   F(line, at, deep_transposed, .deep_transposed, FIXED)
 
+#define SHUNT_FMA_FIELDS(F, line, at) \
+  F(line, at, start, .start, FIXED) \
+  F(line, at, join, .join, FIXED) \
+  F(line, at, joined, .joined, PER_NEAR)
+
+#define SHUNT_FMA_TILE_FIELDS(F, line, at) \
+  F(line, at, wait, .wait, FIXED) \
+  F(line, at, step, .step, TENSOR)
+
 #define SHUNT_DENSE_PROVED_FIELDS(F, line, at) \
   F(line, at, agreed, .agreed, FIXED) \
   F(line, at, hashed, .hashed, PER_COPY) \
@@ -324,6 +333,10 @@
   SHUNT_STRIP_FIELDS(F, "srbcrs.strips.32", ours.srbcrs.strips[2]) \
   SHUNT_TILE_FIELDS(F, "tile", ours.tile) \
   SHUNT_DENSE_FIELDS(F, "dense", ours.dense) \
+  SHUNT_FMA_FIELDS(F, "dense.fma", ours.dense.fma) \
+  SHUNT_FMA_TILE_FIELDS(F, "dense.fma.64", ours.dense.fma.tile[0]) \
+  SHUNT_FMA_TILE_FIELDS(F, "dense.fma.32", ours.dense.fma.tile[1]) \
+  SHUNT_FMA_TILE_FIELDS(F, "dense.fma.16", ours.dense.fma.tile[2]) \
   SHUNT_DENSE_PROVED_FIELDS(F, "dense.proved", ours.dense) \
   SHUNT_DENSE_SDDMM_FIELDS(F, "dense.sddmm", ours.dense) \
   SHUNT_SAMPLED_FIELDS(F, "dense.sampled.f32", ours.dense.sampled[0]) \

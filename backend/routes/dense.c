@@ -1,11 +1,12 @@
-/* dense: the sparse matrix written out as D, and a dense product on cuBLASLt.
+/* dense: the sparse matrix written out as D, and a dense product on cuBLASLt, or by a kernel of
+   Shunt's where that is the faster one for this B.
 
-   SpMM: D is a copy as of packed_product.h, direct or packed.  Where it is packed, and a kernel of
-   Shunt's is the faster one for this B, product and proof are one launch
-   (kernels/dense/dense_spmm_wgmma.cu).  A matrix with two entries at one place is irregular: D
-   cannot hold both at full precision.  The zeros of D turn a NaN or Inf of B into NaN where the
-   sparse product has none.  That shows in C's first row, which is probed (kernels/guard/probe.cuh),
-   so B itself is never read for it.
+   SpMM: D is a copy as of packed_product.h, direct or packed.  Where it is packed, product and
+   proof may be one launch, of 16-bit types (kernels/dense/dense_spmm_wgmma.cu); of f32 Shunt's
+   kernel is the product alone (kernels/dense/dense_spmm_fma.cu).  A matrix with two entries at one
+   place is irregular: D cannot hold both at full precision.  The zeros of D turn a NaN or Inf of B
+   into NaN where the sparse product has none.  That shows in C's first row, which is probed
+   (kernels/guard/probe.cuh), so B itself is never read for it.
 
    Where op(A) is the transpose of what is stored, D is what is stored all the same, and the
    product reads it transposed.
@@ -20,7 +21,7 @@
    leaves the chip, where that is the faster (kernels/dense/dense_sddmm_wgmma.cu).  Each element of
    the result depends on its own row and column alone, so nothing needs a guard.
 
-   Its own part of the workspace is cuBLASLt's.  */
+   Its own part of the workspace is for sums of blocks that share K, cuBLASLt's or Shunt's.  */
 
 #include "backend/cublas/cublaslt.h"
 #include "backend/options/options.h"
@@ -45,16 +46,11 @@ static size_t dense_bytes(const struct shunt_csr *a)
                         256);
 }
 
-/* Split products keep up to 16 f32 partial results; cuBLAS' own advice for
-   Hopper is the upper bound.  */
 static size_t gemm_bytes(const struct shunt_problem *p)
 {
-  const struct shunt_dense *c = &p->spmm.c;
   const bool spmm = p->op == SHUNT_SPMM;
-  const int64_t m = spmm ? c->rows : p->sddmm.c.rows, n = spmm ? c->cols : p->sddmm.c.cols;
-  const size_t wanted = shunt_align_up((size_t)m * (size_t)n * 4 * 16, 256);
-  const size_t most = (size_t)32 << 20;
-  return wanted < most ? wanted : most;
+  return spmm ? shunt_dense_sums_bytes(p->spmm.c.rows, p->spmm.c.cols)
+              : shunt_dense_sums_bytes(p->sddmm.c.rows, p->sddmm.c.cols);
 }
 
 static size_t direct_bytes(const struct shunt_problem *p)
@@ -96,11 +92,28 @@ static shunt_status multiply(const struct shunt_call *c, void *own, const struct
                                  proof_follows, own, gemm_bytes(c->problem), c->stream);
 }
 
+/* The shape in which a kernel of Shunt's takes an f32 product, if it is faster than cuBLASLt, or
+   that is not to be had.  */
+static struct shunt_dense_shape fma_of(const struct shunt_call *c, const struct shunt_spmm *s)
+{
+  static const struct shunt_dense_shape none = {0};
+  const struct shunt_machine *m = &c->context->machine;
+  const enum shunt_math math = shunt_options()->math;
+  const bool transposed = shunt_problem_transposed(c->problem);
+  const struct shunt_dense_shape best = shunt_choose_dense_fma(s, math, m);
+  if (best.columns == 0 || !c->library) return best;
+  return shunt_cost_dense_fma(s, &best, m) < shunt_cost_dense_cublas(s, transposed, math, m) ? best
+                                                                                             : none;
+}
+
 static shunt_status product(const struct shunt_packed_product *x)
 {
   const struct shunt_spmm *s = &x->spmm;
   const struct shunt_dense dense = dense_of(&s->a, x->copy), left = operand_of(x->call, &dense);
-  return multiply(x->call, x->own, &left, &s->b, &s->c, s->alpha);
+  const struct shunt_dense_shape fma = fma_of(x->call, s);
+  if (fma.columns == 0) return multiply(x->call, x->own, &left, &s->b, &s->c, s->alpha);
+  return SHUNT_LAUNCH(shunt_dense_spmm_fma_cuda(&left, &s->b, &s->c, &s->alpha, &fma, x->own,
+                                                &x->call->context->device, x->call->stream));
 }
 
 static struct shunt_dense probed(const struct shunt_packed_product *x)
@@ -149,7 +162,7 @@ static struct shunt_packed_workspace lay_out(const struct shunt_problem *p)
 /* ---- the route ------------------------------------------------------------------ */
 
 /* Where tensor cores take f64 at a sixteenth of f16's rate, by which estimates are carried from one
-   GPU to another: it is 1/64 of it and less elsewhere.  */
+   GPU to another: elsewhere it is some 1/60 of it or less.  */
 static bool has_fast_f64(const struct shunt_device *d)
 {
   return d->compute_capability == 80 || d->compute_capability == 90;
@@ -192,21 +205,32 @@ static bool samples_on_chip(const struct shunt_call *c)
          shunt_choose_dense_on_chip(s, shunt_options()->math, m);
 }
 
-/* Microseconds; *alone: without cuBLASLt. */
+/* Microseconds of the product, with nothing beside it; *alone: without cuBLASLt. */
+static double product_us(const struct shunt_call *c, const struct shunt_spmm *s, bool *alone)
+{
+  const struct shunt_machine *m = &c->context->machine;
+  const struct shunt_dense_shape fma = fma_of(c, s);
+  *alone = fma.columns > 0;
+  return *alone ? shunt_cost_dense_fma(s, &fma, m)
+                : shunt_cost_dense_cublas(s, shunt_problem_transposed(c->problem),
+                                          shunt_options()->math, m);
+}
+
 static double expected_spmm(const struct shunt_call *c, bool *alone)
 {
   const struct shunt_machine *m = &c->context->machine;
-  const enum shunt_math math = shunt_options()->math;
   const bool transposed = shunt_problem_transposed(c->problem), keeps = c->packed || c->will_pack;
   const struct shunt_spmm without = unread(&c->problem->spmm);
   const struct shunt_spmm *s = keeps && c->frozen ? &without : &c->problem->spmm;
   const struct shunt_dense_shape none = {0};
   const struct shunt_dense_shape own = keeps && !transposed ? shape_of(c, s) : none;
-  double us = keeps ? shunt_cost_dense_packed(s, math, m) : shunt_cost_dense_direct(s, math, m);
-  *alone = own.columns > 0;
-  if (*alone) us = shunt_cost_dense_proved(s, &own, m);
-  if (transposed) us += shunt_cost_dense_transposed(s, math, m);
-  return shunt_packed_expected_us(c, us, 0);
+  if (own.columns > 0) {
+    *alone = true;
+    return shunt_packed_expected_us(c, shunt_cost_dense_proved(s, &own, m), 0);
+  }
+  const double beside =
+      keeps ? shunt_cost_dense_proof(s, transposed, m) : shunt_cost_dense_making(s, transposed, m);
+  return shunt_packed_expected_us(c, product_us(c, s, alone) + beside, 0);
 }
 
 static double expected_sddmm(const struct shunt_call *c, bool *alone)
@@ -268,7 +292,8 @@ static shunt_status run_sddmm(const struct shunt_call *c)
 static shunt_status run(const struct shunt_call *c)
 {
   if (c->problem->op != SHUNT_SPMM) return run_sddmm(c);
-  if (!c->library && !c->packed) return SHUNT_E_UNSUPPORTED; /* there was no memory for a copy */
+  if (!c->library && !c->packed && fma_of(c, &c->problem->spmm).columns == 0)
+    return SHUNT_E_UNSUPPORTED; /* there was no memory for a copy */
   return shunt_packed_run(&format, c);
 }
 

@@ -49,20 +49,15 @@ double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt
 }
 
 /* A transposed or not: the product is as large as C, and as deep as B. */
-static double gemm_of(const struct shunt_spmm *p, enum shunt_math math,
-                      const struct shunt_machine *m)
-{
-  return shunt_cost_gemm((double)p->c.rows, (double)p->c.cols, (double)p->b.rows, p->b.type, math,
-                         m);
-}
-
-double shunt_cost_dense_transposed(const struct shunt_spmm *p, enum shunt_math math,
-                                   const struct shunt_machine *m)
+double shunt_cost_dense_cublas(const struct shunt_spmm *p, bool transposed, enum shunt_math math,
+                               const struct shunt_machine *m)
 {
   enum { DEEP = 2048 }; /* until then it parts K among blocks */
-  const double deep = (double)p->b.rows;
-  const bool slow = p->b.type == SHUNT_F32 && math == SHUNT_MATH_EXACT && deep > DEEP;
-  return shunt_cost_launches(2, m) + (slow ? of(m)->deep_transposed * deep : 0);
+  const double rows = (double)p->c.rows, cols = (double)p->c.cols, deep = (double)p->b.rows;
+  const bool exact = p->b.type == SHUNT_F32 && math == SHUNT_MATH_EXACT;
+  const bool slow = transposed && exact && deep > DEEP;
+  return shunt_cost_gemm(rows, cols, deep, p->b.type, math, m) +
+         (slow ? of(m)->deep_transposed * deep : 0);
 }
 
 static double reading(const struct shunt_spmm *p, const struct shunt_machine *m)
@@ -70,18 +65,18 @@ static double reading(const struct shunt_spmm *p, const struct shunt_machine *m)
   return shunt_cost_copy(shunt_cost_csr_bytes(&p->a), m);
 }
 
-double shunt_cost_dense_packed(const struct shunt_spmm *p, enum shunt_math math,
-                               const struct shunt_machine *m)
+double shunt_cost_dense_proof(const struct shunt_spmm *p, bool transposed,
+                              const struct shunt_machine *m)
 {
-  return gemm_of(p, math, m) + of(m)->proof + reading(p, m);
+  return of(m)->proof + reading(p, m) + (transposed ? shunt_cost_launches(2, m) : 0);
 }
 
-double shunt_cost_dense_direct(const struct shunt_spmm *p, enum shunt_math math,
+double shunt_cost_dense_making(const struct shunt_spmm *p, bool transposed,
                                const struct shunt_machine *m)
 {
   const double cells = (double)p->a.rows * (double)p->a.cols;
   const double make = reading(p, m) + cells * (double)shunt_type_size(p->b.type) / of(m)->stored;
-  return make + gemm_of(p, math, m) + shunt_cost_launches(1, m);
+  return make + shunt_cost_launches(transposed ? 3 : 1, m);
 }
 
 /* ---- product and proof in one launch ------------------------------------------------------ */
@@ -194,7 +189,8 @@ static struct shunt_dense_shape small_shape(const struct shunt_spmm *p,
   static const struct shunt_dense_shape shapes[] = {
       {128, 64, 1}, {64, 64, 1}, {64, 64, 2}, {64, 64, 4}};
   struct shunt_dense_shape best = {0};
-  double least = of(m)->small_margin * shunt_cost_dense_packed(p, SHUNT_MATH_EXACT, m);
+  double least = of(m)->small_margin * (shunt_cost_dense_cublas(p, false, SHUNT_MATH_EXACT, m) +
+                                        shunt_cost_dense_proof(p, false, m));
   if (!can_be_brought(&p->b)) return best;
   for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     if (!tiles_fit(&shapes[i], p, m)) continue;

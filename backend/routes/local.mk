@@ -9,8 +9,8 @@ SRBCRS_INTEGER_COST_SOURCES = %D%/srbcrs_integer_cost.c
 # Those that shunt calibrate fits; they need no kernel.
 FITTED_COST_SOURCES = %D%/bundle_cost.c %D%/cost_forms.c %D%/csr_cost.c %D%/original_cost.c
 COST_SOURCES = $(FITTED_COST_SOURCES) %D%/vector_packed_cost.c \
-  %D%/bsr_cost.c %D%/dense_cost.c %D%/sparse24_cost.c %D%/srbcrs_cost.c %D%/tile_cost.c \
-  %D%/vector_cost.c
+  %D%/bsr_cost.c %D%/dense_cost.c %D%/dense_fma_cost.c %D%/sparse24_cost.c \
+  %D%/srbcrs_cost.c %D%/tile_cost.c %D%/vector_cost.c
 NO_ROUTES_SOURCES = %D%/no_routes.c
 
 if HAVE_CUDA

@@ -39,6 +39,26 @@ shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
                                           const struct shunt_guard *r, const struct shunt_device *d,
                                           shunt_stream stream);
 
+/* C = alpha D B in f32 by FMA (kernels/dense/dense_spmm_fma.cuh), D and B each row- or
+   column-major.  The shape: tiles of 64 rows and 16, 32 or 64 columns, and `split` blocks, any
+   number, that share a tile's K; with more than one, a workspace (kernels/common/device.h).
+   SHUNT_E_UNSUPPORTED, and nothing enqueued, for other shapes and types, below compute capability
+   8.0, and for D or B not on multiples of 16 bytes (address, and from line to line of memory).
+   _takes: is all such, but for D?  */
+bool shunt_dense_spmm_fma_takes(const struct shunt_dense *b, const struct shunt_dense *c,
+                                const struct shunt_device *on);
+static inline size_t shunt_dense_spmm_fma_workspace(const struct shunt_dense *c, int split)
+{
+  const bool by_rows = c->col_stride == 1;
+  const int64_t lines = by_rows ? c->rows : c->cols, across = by_rows ? c->cols : c->rows;
+  return split > 1 ? (size_t)split * (size_t)lines * (size_t)((across + 3) / 4 * 4) * 4 : 0;
+}
+shunt_status shunt_dense_spmm_fma_cuda(const struct shunt_dense *d, const struct shunt_dense *b,
+                                       const struct shunt_dense *c,
+                                       const struct shunt_scalar *alpha,
+                                       const struct shunt_dense_shape *shape, void *workspace,
+                                       const struct shunt_device *on, shunt_stream stream);
+
 /* ---- SDDMM -----------------------------------------------------------------------------------
    By the dense product, of which only what C's pattern names leaves the chip
    (kernels/dense/dense_sddmm_wgmma.cu): f16 and bf16 into the same or f32 on compute

@@ -1,7 +1,8 @@
 #!/bin/bash
 # lanes.sh BUILD OUT [SECONDS]: all that the report wants, in pieces, on all devices at a time.
 #
-# Each device takes a piece, and the next one when that has ended: OUT/PIECE.json is its report,
+# Each device takes a piece, and the next one when that has ended; those that time the host come
+# behind, one after another with nothing beside them.  OUT/PIECE.json is a piece's report,
 # OUT/PIECE.txt what it said.  A piece that would take longer than what is left of SECONDS (540) does
 # not begin, and one that runs by then is cut off.  Called again with the same OUT it goes on with
 # those that have not ended.  The last line says how many those are: the exit status is 1 if there are
@@ -19,8 +20,10 @@ end=$((SECONDS + ${3:-540}))
 devices=${DEVICES:-$(nvidia-smi -L 2>/dev/null | wc -l)}
 
 # PIECE:SECONDS that it takes at most, on one H200 of two with 16 cores each; the longest first.
-list="masked:220 memcheck-1:200 memcheck-2:200 memcheck-3:200 unit:200 blackbox:170 races:160
-  torture:130 memory:120 faults:90 clients:90 ranks:60 large:30"
+beside="masked:220 memcheck-1:200 memcheck-2:200 memcheck-3:200 unit:200 blackbox:170 races:160
+  memory:120 faults:90 clients:90"
+alone="torture:130 ranks:60 large:30"
+list="$beside $alone"
 pieces=${PIECES:-$(for piece in $list; do echo "${piece%:*}"; done)}
 
 seconds_of() {
@@ -64,10 +67,11 @@ work() {
   echo "$name: $(grep -E '^[0-9]+ passed' "$out/$name.txt" | tail -1)"
 }
 
-# lane DEVICE: takes what nobody has taken and what there is time for.
+# lane DEVICE LIST: takes of the pieces of LIST what nobody has taken and what there is time for.
 lane() {
   local name
   for name in $pieces; do
+    [[ " $2" == *[[:space:]]"$name":* ]] || continue
     [ ! -e "$out/$name.json" ] || continue
     [ $((SECONDS + $(seconds_of "$name"))) -le "$end" ] || continue
     mkdir "$out/taken/$name" 2>/dev/null || continue
@@ -77,8 +81,9 @@ lane() {
 
 [ "$devices" -ge 1 ] || { echo "lanes: no device"; exit 2; }
 rm -rf "$out/taken" && mkdir "$out/taken"
-for ((device = 0; device < devices; device++)); do lane "$device" & done
+for ((device = 0; device < devices; device++)); do lane "$device" "$beside" & done
 wait
+lane 0 "$alone"
 left=
 for name in $pieces; do [ -e "$out/$name.json" ] || left="$left $name"; done
 echo "lanes: $(echo "$left" | wc -w) of $(echo "$pieces" | wc -w) pieces have not ended:$left"

@@ -52,6 +52,11 @@ bool shunt_dense_spmm_proved_takes(const struct shunt_spmm *p, const struct shun
 {
   return (void)d, p->b.type == SHUNT_F16;
 }
+bool shunt_dense_spmm_fma_takes(const struct shunt_dense *b, const struct shunt_dense *c,
+                                const struct shunt_device *on)
+{
+  return (void)c, (void)on, b->type == SHUNT_F32;
+}
 bool shunt_sparse24_spmm_built(void)
 {
   return true;
@@ -171,11 +176,17 @@ static void say_dense(const struct matrix *m, shunt_type type, int64_t n)
   static const struct shunt_dense_shape shapes[] = {{64, 64, 2}, {128, 128, 1}, {128, 256, 1}};
   const struct shunt_problem p = spmm_of(m, type, n);
   for (int math = SHUNT_MATH_EXACT; math <= SHUNT_MATH_TF32; math++) {
-    say("dense_packed", m, type, n, shunt_cost_dense_packed(&p.spmm, (enum shunt_math)math, ON));
-    say("dense_direct", m, type, n, shunt_cost_dense_direct(&p.spmm, (enum shunt_math)math, ON));
+    const double us = shunt_cost_dense_cublas(&p.spmm, false, (enum shunt_math)math, ON);
+    say("dense_packed", m, type, n, us + shunt_cost_dense_proof(&p.spmm, false, ON));
+    say("dense_direct", m, type, n, us + shunt_cost_dense_making(&p.spmm, false, ON));
   }
   for (int i = 0; i < 3; i++)
     say("dense_proved", m, type, n, shunt_cost_dense_proved(&p.spmm, &shapes[i], ON));
+  const struct shunt_dense_shape fma = shunt_choose_dense_fma(&p.spmm, SHUNT_MATH_EXACT, ON);
+  if (fma.columns > 0) {
+    say("dense_fma", m, type, n, shunt_cost_dense_fma(&p.spmm, &fma, ON));
+    say("dense_fma_shape", m, type, n, fma.columns * 100 + fma.split);
+  }
   say("combine", m, type, n, shunt_cost_combine(&p.spmm, ON));
 }
 
@@ -216,7 +227,8 @@ static void say_transposed(const struct matrix *m, shunt_type type, int64_t n)
   say("transposed_unknown", m, type, n, shunt_cost_csr_transposed(&p.spmm, -1, true, ON));
   say("transposed_original", m, type, n, shunt_cost_original(&p, NULL, ON));
   if (type <= SHUNT_F32)
-    say("dense_transposed", m, type, n, shunt_cost_dense_transposed(&p.spmm, SHUNT_MATH_EXACT, ON));
+    say("dense_transposed", m, type, n,
+        shunt_cost_dense_cublas(&p.spmm, true, SHUNT_MATH_EXACT, ON));
   say("transposing", m, type, n, shunt_cost_csr_transposing(&p.spmm.a, ON));
 }
 

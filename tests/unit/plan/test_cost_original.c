@@ -244,7 +244,8 @@ static void test_uneven_layers(void)
     p.spmm.b = (struct shunt_dense){cols, n, n, 1, NULL, t};
     p.spmm.c = (struct shunt_dense){rows, n, n, 1, NULL, t};
     const double csr = shunt_cost_csr(&p.spmm, &f, &h200);
-    const double dense = shunt_cost_dense_packed(&p.spmm, SHUNT_MATH_EXACT, &h200);
+    const double dense = shunt_cost_dense_cublas(&p.spmm, false, SHUNT_MATH_EXACT, &h200) +
+                         shunt_cost_dense_proof(&p.spmm, false, &h200);
     const double original = shunt_cost_original(&p, &f, &h200);
     check(within(csr, measured[i].csr) < 1.45 && within(dense, measured[i].dense) < 1.3 &&
               within(original, measured[i].original) < 1.2,

@@ -239,6 +239,21 @@ bool shunt_dense_spmm_proved_takes(const struct shunt_spmm *p, const struct shun
   (void)p, (void)d;
   return false;
 }
+bool shunt_dense_spmm_fma_takes(const struct shunt_dense *b, const struct shunt_dense *c,
+                                const struct shunt_device *on)
+{
+  (void)b, (void)c, (void)on;
+  return false;
+}
+shunt_status shunt_dense_spmm_fma_cuda(const struct shunt_dense *d, const struct shunt_dense *b,
+                                       const struct shunt_dense *c,
+                                       const struct shunt_scalar *alpha,
+                                       const struct shunt_dense_shape *shape, void *workspace,
+                                       const struct shunt_device *on, shunt_stream stream)
+{
+  (void)d, (void)b, (void)c, (void)alpha, (void)shape, (void)workspace, (void)on, (void)stream;
+  return SHUNT_E_UNSUPPORTED;
+}
 shunt_status shunt_guard_repair_transposed_cuda(const struct shunt_spmm *p,
                                                 const struct shunt_guard *r,
                                                 const struct shunt_fingerprint *actual,

@@ -34,6 +34,20 @@ bool shunt_dense_spmm_proved_takes(const struct shunt_spmm *p, const struct shun
 {
   return (void)p, (void)d, false;
 }
+bool shunt_dense_spmm_fma_takes(const struct shunt_dense *b, const struct shunt_dense *c,
+                                const struct shunt_device *on)
+{
+  return (void)b, (void)c, (void)on, false;
+}
+shunt_status shunt_dense_spmm_fma_cuda(const struct shunt_dense *d, const struct shunt_dense *b,
+                                       const struct shunt_dense *c,
+                                       const struct shunt_scalar *alpha,
+                                       const struct shunt_dense_shape *shape, void *workspace,
+                                       const struct shunt_device *on, shunt_stream s)
+{
+  (void)d, (void)b, (void)c, (void)alpha, (void)shape, (void)workspace, (void)on, (void)s;
+  return SHUNT_E_UNSUPPORTED;
+}
 shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
                                           const struct shunt_dense *copy,
                                           const struct shunt_dense_shape *shape,
