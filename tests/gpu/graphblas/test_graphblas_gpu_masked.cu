@@ -260,7 +260,7 @@ int main(int argc, char **argv)
     return finish();
   }
   test_wise();
-  test_forms(sized(400, 40));
+  test_forms(sized(400, 20));
   test_unsupported();
   test_resident();
   test_faults({SHUNT_PLUS, SHUNT_PAIR, SHUNT_I64, false}, 1, 60, 8, 8);

@@ -80,7 +80,7 @@ static const int64_t full_sizes[][3] = {{1, 16, 1},      {64, 64, 8},   {130, 80
 static void test_in_place(shunt_sparse24_shape shape, Table *table)
 {
   Random r(96);
-  static Sample sample(2);
+  static Sample sample(5);
   for (auto &s : full_sizes) {
     bool good = true, repaired = true, follows = true;
     for (double beta : {0.0, 0.0, 2.0}) {
@@ -111,7 +111,7 @@ static void test_in_place(shunt_sparse24_shape shape, Table *table)
 static void test_compared(shunt_sparse24_shape shape, Table *table)
 {
   Random r(97);
-  static Sample sample(5);
+  static Sample sample(7);
   for (shunt_type index : {SHUNT_I32, SHUNT_I64}) {
     Options o;
     o.shape = shape, o.in_place = true, o.index = index;
@@ -142,7 +142,7 @@ static void test_compared(shunt_sparse24_shape shape, Table *table)
 static void test_spared(shunt_sparse24_shape shape, Table *table)
 {
   Random r(98);
-  static Sample sample(2);
+  static Sample sample(5);
   bool rests = true, sees = true;
   const auto proves = [&](Product &q) {
     rests &= q.runs(0);
@@ -257,7 +257,7 @@ static void test_proof(shunt_type type, Table *table)
 static void test_reasons(shunt_sparse24_shape shape, bool integers, Table *table)
 {
   Random r(93);
-  static Sample sample(3);
+  static Sample sample(5);
   const char *what = integers ? " in int8" : "";
   for (double beta : {0.0, 2.0}) {
     bool rests = true, repaired = true;
