@@ -1,4 +1,4 @@
-/* cost_table.h: the coefficients of the estimates (backend/routes/costs.h), as plain data.
+/* cost_table.h: the coefficients of the estimates (backend/routes/cost/costs.h), as plain data.
 
    A struct for each format, of doubles alone: what one GPU and one cuSPARSE have to say of it can
    be written down, and read, as a list of numbers.  names.h names each of them and says how it

@@ -4,9 +4,9 @@
      the file of SHUNT_COSTS                       -- read.c ---+-- find.c --> shunt_cost_table
      what shunt calibrate left in the user's folder -- read.c --'
 
-   Kernels see struct shunt_device alone; the routes ask the estimates (backend/routes/costs.h) and
-   hand those the machine.  Pure, but for the files that shunt_costs_open and shunt_costs_find read;
-   thread-safe.  */
+   Kernels see struct shunt_device alone; the routes ask the estimates (backend/routes/cost/costs.h)
+   and hand those the machine.  Pure, but for the files that shunt_costs_open and shunt_costs_find
+   read; thread-safe.  */
 #ifndef SHUNT_MACHINE_H
 #define SHUNT_MACHINE_H
 

@@ -2,7 +2,7 @@
    launchers of kernels/. */
 #include "backend/native/integers.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 
 static shunt_status read_device(struct shunt_native_place *at)
 {

@@ -1,8 +1,8 @@
 /* cuda_integers.c: the device's engine of integers: conv's device functions and the launchers of
-   kernels/srbcrs, in the shapes that backend/routes/srbcrs_integer_cost.c chooses. */
+   kernels/srbcrs, in the shapes that backend/routes/cost/srbcrs_integer_cost.c chooses. */
 #include "backend/native/integers.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 
 static shunt_status cuda_pack(const struct shunt_csr *a, const struct shunt_srbcrs_layout *layout,
                               const struct shunt_native_place *at, const struct shunt_srbcrs *v,

@@ -4,7 +4,7 @@
 #include "backend/options/options.h"
 #include "backend/plan/context.h"
 #include "backend/plan/product.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "kernels/csr/csr_kernels.h"
 
 static bool allowed(int route)

@@ -8,7 +8,7 @@
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/frozen.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "conv/coo/coo_conv.h"
 
 struct shunt_answer shunt_declined(struct shunt_outcome why)

@@ -2,7 +2,7 @@
    no state, right on the first call.  */
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/routes.h"
 #include "kernels/bsr/bsr_kernels.h"
 

@@ -14,7 +14,7 @@
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/routes.h"
 #include "conv/bundle/bundle_conv.h"
 #include "kernels/bundle/bundle_kernels.h"

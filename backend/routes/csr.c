@@ -3,7 +3,7 @@
    is the transpose of what is stored (csr_transposed.h).  */
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/csr_transposed.h"
 #include "backend/routes/routes.h"
 #include "kernels/csr/csr_kernels.h"

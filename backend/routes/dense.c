@@ -27,7 +27,7 @@
 #include "backend/options/options.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 #include "conv/dense/dense_conv.h"

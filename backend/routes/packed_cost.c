@@ -1,7 +1,7 @@
 /* packed_cost.c: what products from a packed copy are expected to take besides their launches, and
    whether that is worth making the copy.  */
 #include "backend/plan/context.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/packed_product.h"
 
 bool shunt_packed_is_large(size_t workspace, const struct shunt_context *context)

@@ -10,7 +10,7 @@
    Whether a matrix is 2:4 the profile says; that is a hint, and the conversion checks.  */
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 #include "conv/sparse24/sparse24_conv.h"

@@ -10,7 +10,7 @@
    for, or whose columns do not ascend, is irregular.  Kept note: tiles that there is room for.  */
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 #include "conv/tile/tile_conv.h"

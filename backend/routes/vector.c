@@ -8,7 +8,7 @@
    Packed, SpMM of f16 and bf16, and of f32 where SHUNT_MATH allows TF32: vector_packed.h.  */
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/routes.h"
 #include "backend/routes/vector_packed.h"
 #include "kernels/vector/vector_kernels.h"

@@ -7,7 +7,7 @@
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "conv/vector/row_clusters.h"
 #include "conv/vector/vector_conv.h"
 #include "kernels/common/alignment.h"

@@ -16,7 +16,7 @@
 //     stage    |row 3|row 17| ..            ldmatrix.x4.trans: 32 rows x 8 columns, the operand of
 //                                           one mma.sp, or of an mma for each half
 //
-// (More stages leave room for fewer warps and were slower by 10 to 30 %: results/tile-steps.txt.)
+// (More stages leave room for fewer warps and were slower by 10 to 30 %: results/tile/steps.txt.)
 //
 // Rows stand by position, so that no order of a tile's columns makes banks clash, and rows of B
 // that no entry of the block row meets are not read.  The sums leave through the ring too, so

@@ -189,7 +189,7 @@ def layers_by_version():
 
 def vector():
     """Over cuBLAS, by height and share of vectors; as routed, and the packed kernel alone."""
-    rows, all_cases = [], cases("vector-layers.json")
+    rows, all_cases = [], cases("vector/layers.json")
     for height in ("8", "4", "2"):
         for share in ("0.2", "0.1", "0.05", "0.02"):
             some = [c for c in all_cases if c.matrix.split(":")[2:] == [share, height]]
@@ -200,7 +200,7 @@ def vector():
 
 
 def vector_tf32():
-    found = [line.split() for line in lines("vector-tf32.txt")]
+    found = [line.split() for line in lines("vector/tf32.txt")]
     return table(
         ("matrix, N, zeros, V", "exact, from CSR, us", "SHUNT_MATH=tf32, us",
          "SHUNT_MATH=tf32x3, us"),
@@ -210,7 +210,7 @@ def vector_tf32():
 
 
 def row_order():
-    found = [line.split() for line in lines("vector-ordered.txt")
+    found = [line.split() for line in lines("vector/ordered.txt")
              if re.match(r"shuffled:\S+ +\d+ ", line)]
     return table(("pattern, N", "with Shunt, us", "without another order, us",
                   "cuBLAS on the dense matrix, us"),
@@ -341,7 +341,7 @@ def bsr():
 
 
 def tile():
-    rows, all_cases = [], cases("tile.json")
+    rows, all_cases = [], cases("tile/formats.json")
     for n in sorted({c.width for c in all_cases}):
         some = [c for c in all_cases if c.width == n]
         rows.append(("%d" % n, "%d" % len(some), "%d" % sum(c.route == "tile" for c in some),
@@ -576,7 +576,7 @@ def gains():
         ("the same layers", "cuBLAS on the dense matrix",
          span([c.us["cublas"] / c.routed for c in dlmc]), bench + "--suite dlmc"),
         ("6 matrices of finite elements, fp16", "cuSPARSE's best, after preprocess",
-         span([c.best / c.routed for c in cases("tile.json")]),
+         span([c.best / c.routed for c in cases("tile/formats.json")]),
          bench + "-t f16 -n 32,64,128,256 FILE..."),
         ("int8 in 8 x 1 vectors, 4096 x 4096, 80 to 98 % zeros, on an H100",
          "cuSPARSE's best, after preprocess",

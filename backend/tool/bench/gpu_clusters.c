@@ -5,7 +5,7 @@
    ordering, measuring with and without the order, and packing.  */
 #include <stdio.h>
 
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/tool/bench/gpu.h"
 #include "conv/vector/row_clusters.h"
 #include "conv/vector/vector_conv.h"

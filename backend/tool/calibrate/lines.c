@@ -1,13 +1,14 @@
 /* lines.c: the lines of a table that timings tell of.
 
    Which line an estimate comes from, and what it multiplies the line's coefficients with, is found
-   by asking the estimate itself (backend/routes/costs.h) with other coefficients.  Which terms a
-   line has was found with many matrices at hand (tests/bench/costs.md): the others are none of its
-   form's, or no matrix tells them, or they are none of a sum (`least`), and are 0 in the end.  */
+   by asking the estimate itself (backend/routes/cost/costs.h) with other coefficients.  Which terms
+   a line has was found with many matrices at hand (tests/bench/costs.md): the others are none of
+   its form's, or no matrix tells them, or they are none of a sum (`least`), and are 0 in the
+   end.  */
 #include <string.h>
 
 #include "backend/costs/coefficients.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/tool/calibrate/calibrate.h"
 
 #define OF_CSR "start entry gather written longest beyond far"

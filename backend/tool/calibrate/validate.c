@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/tool/calibrate/calibrate.h"
 
 static const double beyond = 0.15, lost_below = 0.98;

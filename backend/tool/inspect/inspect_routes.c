@@ -12,7 +12,7 @@
 #include "backend/plan/memory/device_memory.h"
 #include "backend/plan/product.h"
 #include "backend/plan/tune/tune_machine.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/tool/inspect/inspect.h"
 
 /* One GPU of each compute capability that Shunt has code for.  Routes that were not timed on it are

@@ -1,7 +1,7 @@
 // ablation_case.cuh: one product on both sides, for the bench and the test of the ablation: A
 // packed by the host in both orders, and every kernel under one name.  Host code.
 #pragma once
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "conv/vector/vector_conv.h"
 #include "kernels/vector/vector_kernels.h"
 #include "tests/bench/ablation/ablation.h"

@@ -3,7 +3,7 @@
 //   --time        also times them and Shunt's, on XdYs matrices: X % of all 16 x 32 tiles
 //                 dense, Y % 2:4; throughput: 2 entries n / time
 //   --only-time   times without testing
-#include "backend/routes/tile_mixed_cost.h"
+#include "backend/routes/cost/tile_mixed_cost.h"
 #include "kernels/tile/tile_mixed_kernels.h"
 #include "tests/bench/ablation/tile_steps.h"
 #include "tests/gpu/tile/tile_patterns.cuh"

@@ -4,7 +4,7 @@
 // Before a launch C, W and what lies behind the tiles hold NaN bits: what is not the result may not
 // change.
 #pragma once
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "conv/sparse24/sparse24_conv.h"
 #include "kernels/csr/csr_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"

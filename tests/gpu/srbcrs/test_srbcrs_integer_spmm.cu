@@ -2,7 +2,7 @@
 // 64 bits give, wrapped, for every pair of widths, V and shape, over random and extreme values and
 // ragged sizes, and the bytes of the twin where they are scaled.
 //   --time   also times a layer of 4096 x 4096
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "tests/gpu/srbcrs/integer_operands.cuh"
 
 using namespace harness;

@@ -7,7 +7,7 @@
 // layouts and scalars rotate with a fixed random sequence.  C's surroundings must not change.
 //   --time        also times squares of 4096 and 8192, every shape that makes sense
 //   --only-time   times without testing
-#include "backend/routes/tile_mixed_cost.h"
+#include "backend/routes/cost/tile_mixed_cost.h"
 #include "kernels/tile/tile_mixed_kernels.h"
 #include "tests/gpu/common/dense_layouts.cuh"
 #include "tests/gpu/tile/tile_patterns.cuh"

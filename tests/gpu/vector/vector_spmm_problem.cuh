@@ -2,7 +2,7 @@
 //
 // Rows of B that no vector names hold NaN and Inf throughout.
 #pragma once
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "conv/vector/vector_conv.h"
 #include "kernels/vector/vector_kernels.h"
 #include "tests/gpu/common/spmm_reference.cuh"

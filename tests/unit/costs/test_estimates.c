@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "backend/costs/machine.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "tests/unit/check.h"
 
 /* ---- shapes, as if from kernels/ ---------------------------------------------------------- */

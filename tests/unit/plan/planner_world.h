@@ -12,7 +12,7 @@
 #include "backend/plan/context.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/tune/tune.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/route.h"
 #include "conv/coo/coo_conv.h"
 

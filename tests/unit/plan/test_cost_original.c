@@ -95,7 +95,7 @@ static void test_every_call_has_a_start(void)
 }
 
 /* cuSPARSE's algorithms on layers, which `csr` is to pass in all of them: random 4096 x 4096 of 8 x
-   1 vectors at 10 % (tests/bench/results/vector-f32.json).  PyTorch's COO products come as ALG1. */
+   1 vectors at 10 % (tests/bench/results/vector/f32.json).  PyTorch's COO products come as ALG1. */
 static void test_layers_by_algorithm(void)
 {
   static const struct {

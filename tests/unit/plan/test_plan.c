@@ -5,7 +5,7 @@
 #include "backend/plan/context.h"
 #include "backend/plan/fault.h"
 #include "backend/plan/problem.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/route.h"
 #include "kernels/csr/csr_kernels.h"
 #include "tests/unit/check.h"

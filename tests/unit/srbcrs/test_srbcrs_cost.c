@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "backend/plan/context.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/routes.h"
 #include "conv/srbcrs/srbcrs_conv.h"
 #include "tests/unit/check.h"

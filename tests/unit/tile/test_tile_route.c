@@ -1,7 +1,7 @@
 /* test_tile_route.c: the `tile` route: when it packs a matrix, and what it expects, held against
-   times measured on an H200 (tests/bench/results/tile-routed.txt).  */
+   times measured on an H200 (tests/bench/results/tile/routed.txt).  */
 #include "backend/plan/context.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/routes.h"
 #include "conv/tile/tile_conv.h"
 #include "tests/unit/check.h"

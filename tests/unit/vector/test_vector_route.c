@@ -1,8 +1,8 @@
 /* test_vector_route.c: the `vector` route: when it packs a matrix, and what it expects of product
-   and proof, held against times measured on an H200 (tests/bench/results/vector-routed.json).  */
+   and proof, held against times measured on an H200 (tests/bench/results/vector/routed.json).  */
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/routes.h"
 #include "conv/vector/vector_conv.h"
 #include "kernels/vector/vector_kernels.h"
@@ -132,7 +132,7 @@ static void test_conditions(void)
   check(shunt_route_vector.pack_bytes(&w.call) == 0, "so is what is scattered");
 }
 
-/* 16 x 1 vectors: products and proofs as measured, results/vector-sixteens.txt. */
+/* 16 x 1 vectors: products and proofs as measured, results/vector/sixteens.txt. */
 static void test_sixteens(void)
 {
   static const struct {
@@ -230,8 +230,8 @@ static void test_study(void)
   check(!studies(&w), "f32 is not packed");
 }
 
-/* Times with an order found, held against results/row_clusters.txt (product) and 3 to 12 us of
-   proof; a copy yet to be made has to be better by a tenth.  */
+/* Times with an order found, held against results/vector/row_clusters.txt (product) and 3 to 12 us
+   of proof; a copy yet to be made has to be better by a tenth.  */
 static void test_ordered(void)
 {
   static const struct {
@@ -308,7 +308,7 @@ static bool in_child(const char *value, bool (*body)(void))
 }
 
 /* Products by the direct way, by one product of TF32 and by three: measured, us
-   (results/vector-tf32.txt). */
+   (results/vector/tf32.txt). */
 static const struct {
   int64_t side, n;
   double density;

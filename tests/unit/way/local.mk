@@ -14,7 +14,7 @@ check_LTLIBRARIES += %D%/libway.la
   $(libshunt_describe_la_SOURCES) backend/cusparse/entry.c backend/cusparse/measure.c \
   backend/cusparse/preprocess_epoch.c backend/cusparse/sddmm.c backend/cusparse/setters.c \
   backend/cusparse/spmm.c $(PLAN_SOURCES) $(ROUTE_SOURCES) $(COST_SOURCES) \
-  $(SRBCRS_INTEGER_COST_SOURCES) backend/routes/tile_mixed_cost.c $(CUBLAS_SOURCES) \
+  $(SRBCRS_INTEGER_COST_SOURCES) $(TILE_MIXED_COST_SOURCES) $(CUBLAS_SOURCES) \
   $(COST_TABLE_SOURCES)
 nodist_%C%_libway_la_SOURCES = $(COST_BUILT_IN)
 %C%_libway_la_LIBADD = libshunt-problem.la libshunt-host.la

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "backend/costs/machine.h"
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "backend/routes/long_rows.h"
 
 /* cuSPARSE's numbers of the algorithms that differ from its default. */

@@ -1,7 +1,7 @@
 /* vector_cost.c: what the kernels of `vector` are expected to take that read A in place. */
 #include <math.h>
 
-#include "backend/routes/cost_forms.h"
+#include "backend/routes/cost/cost_forms.h"
 
 static const struct shunt_vector_costs *of(const struct shunt_machine *m)
 {

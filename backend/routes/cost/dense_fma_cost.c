@@ -2,7 +2,7 @@
    Shunt's (kernels/dense/dense_spmm_fma.cuh), and in which shape.  */
 #include <math.h>
 
-#include "backend/routes/cost_forms.h"
+#include "backend/routes/cost/cost_forms.h"
 #include "kernels/common/alignment.h"
 
 enum { TILE_ROWS = 64, STEP = 32 };

@@ -1,5 +1,5 @@
 /* bundle_cost.c: what the kernel of `bundle` is expected to take. */
-#include "backend/routes/cost_forms.h"
+#include "backend/routes/cost/cost_forms.h"
 
 /* The hint is made one column of a group after the other: a longer row would take a millisecond,
    and the product of its group is one block's alone.  */

@@ -1,5 +1,5 @@
 /* cost_forms.c: what the estimates of several formats are made of. */
-#include "backend/routes/cost_forms.h"
+#include "backend/routes/cost/cost_forms.h"
 
 #include <math.h>
 

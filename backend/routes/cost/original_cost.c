@@ -1,5 +1,5 @@
 /* original_cost.c: what cuSPARSE is expected to take. */
-#include "backend/routes/cost_forms.h"
+#include "backend/routes/cost/cost_forms.h"
 
 static int layer_type(shunt_type t)
 {

@@ -2,7 +2,7 @@
    least, and how product and proof share the multiprocessors in it. */
 #include <math.h>
 
-#include "backend/routes/cost_forms.h"
+#include "backend/routes/cost/cost_forms.h"
 
 static const struct shunt_sparse24_costs *of(const struct shunt_machine *m)
 {

@@ -1,7 +1,7 @@
 /* csr_cost.c: what the kernels of `csr` are expected to take. */
 #include <math.h>
 
-#include "backend/routes/cost_forms.h"
+#include "backend/routes/cost/cost_forms.h"
 #include "kernels/csr/csr_kernels.h"
 
 static const struct shunt_csr_costs *of(const struct shunt_machine *m)

@@ -1,7 +1,7 @@
 /* dense_cost.c: what products with a dense copy of A are expected to take. */
 #include <math.h>
 
-#include "backend/routes/cost_forms.h"
+#include "backend/routes/cost/cost_forms.h"
 
 static const struct shunt_dense_costs *of(const struct shunt_machine *m)
 {

@@ -3,7 +3,7 @@
    of the strips; tests/bench/srbcrs.md has what it chose in the products timed. */
 #include <math.h>
 
-#include "backend/routes/cost_forms.h"
+#include "backend/routes/cost/cost_forms.h"
 #include "kernels/common/divide.h"
 #include "kernels/srbcrs/srbcrs_kernels.h"
 

@@ -1,5 +1,5 @@
 /* bsr_cost.c: what the kernels of `bsr` are expected to take. */
-#include "backend/routes/cost_forms.h"
+#include "backend/routes/cost/cost_forms.h"
 
 double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
                       const struct shunt_machine *m)

@@ -5,7 +5,7 @@
    many vectors, and want A in the WINDOWED order.  */
 #include <math.h>
 
-#include "backend/routes/cost_forms.h"
+#include "backend/routes/cost/cost_forms.h"
 
 static const struct shunt_vector_packed_costs *of(const struct shunt_machine *m)
 {

@@ -1,7 +1,7 @@
 /* tile_cost.c: what the kernel of `tile` is expected to take, which gathers B for merged tiles. */
 #include <math.h>
 
-#include "backend/routes/cost_forms.h"
+#include "backend/routes/cost/cost_forms.h"
 
 static const struct shunt_tile_costs *of(const struct shunt_machine *m)
 {

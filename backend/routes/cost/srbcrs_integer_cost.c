@@ -1,7 +1,7 @@
 /* srbcrs_integer_cost.c: shapes of the products of integers over strides, which no route takes.
    The numbers are those with which the shapes chosen for 4096 x 4096, 80 to 98 % zeros, take least
    time on an H200 (tests/bench/integers.md): within 3 % of the fastest in the mean.  */
-#include "backend/routes/costs.h"
+#include "backend/routes/cost/costs.h"
 #include "kernels/common/divide.h"
 
 /* Strides of a mean group. */

@@ -1,6 +1,6 @@
 /* tile_mixed_cost.c: which shape of the kernels over tiles of any kind is expected to take the
    least. No route asks: for `shunt bench` and tests, in libshunt-formats. */
-#include "backend/routes/tile_mixed_cost.h"
+#include "backend/routes/cost/tile_mixed_cost.h"
 
 /* No route has a use for them, so they are no part of a GPU's table. */
 struct shunt_tile_mixed_costs {
