@@ -228,24 +228,32 @@ struct shunt_sampled_costs {
 struct shunt_fma_costs {
   double start, join; /* us */
   double joined;      /* bytes per us */
+  double doubt;       /* times what cuBLAS is expected to take, of few columns */
   struct shunt_fma_tile_costs {
     double wait, step; /* us for a step of one tile alone, and of one among many */
   } tile[3];           /* of 64, 32 and 16 columns */
 };
 
+/* cuBLAS:  start + step K + the larger of FLOP / rate and what operands take */
+struct shunt_gemm_costs {
+  double start;   /* us */
+  double step;    /* us for each of K, one after the other */
+  double rate;    /* FLOP per us, of real numbers; */
+  double columns; /* for at least so many columns */
+};
+
+enum { SHUNT_GEMM_TYPES = 6 }; /* 2-byte types, f32, f32 read as TF32, f64, c32, c64 */
+
 struct shunt_dense_costs {
-  double start, start_f32, start_f64;         /* us; cuBLAS: */
-  double columns_f32;                         /* that its tiles have at least */
-  double f64, f32, tf32, half;                /* FLOP per us */
-  double step, step_f32, step_tf32, step_f64; /* us for each of K, one after the other */
-  double traffic;                             /* bytes per us, much of it from L2; */
-  double far;                                 /* of those that L2 cannot hold as many more */
-  double proof;        /* us of the proof behind cuBLAS' product, and its reading */
-  double stored;       /* bytes per us that are written of D */
-  double agreed;       /* us; product and proof in one launch: for the proof, */
-  double hashed;       /* bytes per us of A's arrays, beside products; by tiles of 64: */
-  double narrow_start; /* us; and */
-  double narrow_bytes; /* bytes per us of D and A's arrays out of memory; or */
+  struct shunt_gemm_costs gemm[SHUNT_GEMM_TYPES];
+  double traffic;           /* bytes per us of its operands, much of it from L2; */
+  double far;               /* of those that L2 cannot hold as many more */
+  double proof, proof_wide; /* us of the proof behind the product of 2-byte types, of others, */
+  double stored;            /* bytes per us that are written of D */
+  double agreed;            /* us; product and proof in one launch: for the proof, */
+  double hashed;            /* bytes per us of A's arrays, beside products; by tiles of 64: */
+  double narrow_start;      /* us; and */
+  double narrow_bytes;      /* bytes per us of D and A's arrays out of memory; or */
   double narrow_least, narrow_step; /* us, us for each of a block's K, */
   double narrow_shared;             /* us for each doubling of the blocks of a tile, */
   double narrow_near;               /* bytes per us of the tiles' operands out of L2 */
@@ -265,7 +273,6 @@ struct shunt_dense_costs {
   double sample_crowded;                 /* times as long where entries come in groups of 8 rows */
   double sampled_host;                   /* us of the host's for the way from memory, */
   struct shunt_sampled_costs sampled[2]; /* and the device's in f32, in f64 */
-  double deep_transposed; /* us for each of K where cuBLASLt reads D transposed in f32 */
   struct shunt_fma_costs fma;
 };
 

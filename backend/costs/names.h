@@ -183,29 +183,24 @@
   F(line, at, pack_start, .pack_start, FIXED) \
   F(line, at, pack, .pack, FIXED)
 
-#define SHUNT_DENSE_FIELDS(F, line, at) \
+#define SHUNT_GEMM_FIELDS(F, line, at) \
   F(line, at, start, .start, FIXED) \
-  F(line, at, f64, .f64, PER_TENSOR) \
-  F(line, at, f32, .f32, PER_TENSOR) \
-  F(line, at, tf32, .tf32, PER_TENSOR) \
-  F(line, at, half, .half, PER_TENSOR) \
   F(line, at, step, .step, FIXED) \
-  F(line, at, step_f32, .step_f32, FIXED) \
-  F(line, at, step_tf32, .step_tf32, FIXED) \
-  F(line, at, start_f32, .start_f32, FIXED) \
-  F(line, at, columns_f32, .columns_f32, FIXED) \
-  F(line, at, start_f64, .start_f64, FIXED) \
-  F(line, at, step_f64, .step_f64, FIXED) \
+  F(line, at, rate, .rate, PER_TENSOR) \
+  F(line, at, columns, .columns, FIXED)
+
+#define SHUNT_DENSE_FIELDS(F, line, at) \
   F(line, at, traffic, .traffic, PER_NEAR) \
   F(line, at, far, .far, PER_COPY) \
   F(line, at, proof, .proof, FIXED) \
-  F(line, at, stored, .stored, PER_COPY) \
-  F(line, at, deep_transposed, .deep_transposed, FIXED)
+  F(line, at, proof_wide, .proof_wide, FIXED) \
+  F(line, at, stored, .stored, PER_COPY)
 
 #define SHUNT_FMA_FIELDS(F, line, at) \
   F(line, at, start, .start, FIXED) \
   F(line, at, join, .join, FIXED) \
-  F(line, at, joined, .joined, PER_NEAR)
+  F(line, at, joined, .joined, PER_NEAR) \
+  F(line, at, doubt, .doubt, FIXED)
 
 #define SHUNT_FMA_TILE_FIELDS(F, line, at) \
   F(line, at, wait, .wait, FIXED) \
@@ -333,6 +328,12 @@
   SHUNT_STRIP_FIELDS(F, "srbcrs.strips.32", ours.srbcrs.strips[2]) \
   SHUNT_TILE_FIELDS(F, "tile", ours.tile) \
   SHUNT_DENSE_FIELDS(F, "dense", ours.dense) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.half", ours.dense.gemm[0]) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.f32", ours.dense.gemm[1]) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.tf32", ours.dense.gemm[2]) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.f64", ours.dense.gemm[3]) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.c32", ours.dense.gemm[4]) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.c64", ours.dense.gemm[5]) \
   SHUNT_FMA_FIELDS(F, "dense.fma", ours.dense.fma) \
   SHUNT_FMA_TILE_FIELDS(F, "dense.fma.64", ours.dense.fma.tile[0]) \
   SHUNT_FMA_TILE_FIELDS(F, "dense.fma.32", ours.dense.fma.tile[1]) \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backend/cublas/cublaslt_functions.h"
+#include "backend/cublas/workspace.h"
 #include "backend/plan/fault.h"
 
 enum { MOST_SHAPES = 4096, NEIGHBOURS = 16 };
@@ -218,24 +219,28 @@ static bool describe(struct shunt_cublaslt *lt, struct choice *c)
          LT(f->cublasLtMatrixLayoutCreate(&c->d, s->type_d, s->rows, s->cols, s->ld_d));
 }
 
-/* Which of cuBLASLt's answers, best first, to take.  Where other work is to run beside it, one that
-   leaves a sixth of the device free or more, if it is among the first and the product is so small
-   that it costs little: what is done beside is worth more (tests/bench/dense.md).  In 16-bit types
-   alone: others were not timed so.  */
+/* Which of cuBLASLt's answers, best first, to take: one that the workspace is enough for; -1: none.
+   Where other work is to run beside it, one that leaves a sixth of the device free or more, if it
+   is among the first and the product is so small that it costs little: what is done beside is
+   worth more (tests/bench/dense.md).  In 16-bit types alone: others were not timed so.  */
 static int pick(const struct shape *s, const cublasLtMatmulHeuristicResult_t *answer, int count)
 {
   const double flop = 2.0 * (double)s->rows * (double)s->cols * (double)s->inner;
-  for (int i = 0; s->leaves_room && flop <= 2e10 && i < count; i++) {
-    if (answer[i].state == CUBLAS_STATUS_SUCCESS && answer[i].wavesCount >= 0.6f &&
+  int first = -1;
+  for (int i = 0; i < count; i++) {
+    if (answer[i].state != CUBLAS_STATUS_SUCCESS || answer[i].workspaceSize > s->workspace)
+      continue;
+    if (first < 0) first = i;
+    if (s->leaves_room && flop <= 2e10 && answer[i].wavesCount >= 0.6f &&
         answer[i].wavesCount <= 0.85f)
       return i;
   }
-  return 0;
+  return first;
 }
 
 /* How what blocks have summed of parts of K may come together: in what is computed in.  In f32 that
-   is C's type, too, so C may take them, one block after the other: other answers mostly have K in
-   one piece there, and take up to 18 times as long (tests/bench/dense.md).  */
+   is C's type, too, so C may take them, one block after the other: for little workspace other
+   answers mostly have K in one piece there, and take up to 18 times as long.  */
 static uint32_t reductions(const struct shape *s)
 {
   const bool in_place = s->type == CUDA_R_32F && s->compute == CUBLAS_COMPUTE_32F;
@@ -243,36 +248,44 @@ static uint32_t reductions(const struct shape *s)
          (in_place ? CUBLASLT_REDUCTION_SCHEME_INPLACE : 0);
 }
 
+/* All but the workspace. */
+static bool prefer(const struct library *f, const struct shape *s, cublasLtMatmulPreference_t wish)
+{
+  static const cublasLtMatmulPreferenceAttributes_t aligned[] = {
+      CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+      CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+  const uint32_t alignment = (uint32_t)s->alignment, reduction = reductions(s);
+  bool done = LT(f->cublasLtMatmulPreferenceSetAttribute(
+      wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reduction, sizeof reduction));
+  for (unsigned i = 0; done && i < sizeof aligned / sizeof *aligned; i++)
+    done =
+        LT(f->cublasLtMatmulPreferenceSetAttribute(wish, aligned[i], &alignment, sizeof alignment));
+  return done;
+}
+
+/* First as if there were all the workspace that is advised, then for what there is. */
 static shunt_status ask(struct shunt_cublaslt *lt, struct choice *c)
 {
-  const struct library *f = &lt->call;
-  cublasLtMatmulPreference_t wish = NULL;
   enum { MOST = 3 };
+  const struct library *f = &lt->call;
+  const size_t rooms[] = {SHUNT_CUBLAS_WORKSPACE, c->shape.workspace};
+  cublasLtMatmulPreference_t wish = NULL;
   cublasLtMatmulHeuristicResult_t answer[MOST];
-  int answers = 0;
-  uint32_t alignment = (uint32_t)c->shape.alignment;
-  uint32_t reduction = reductions(&c->shape);
-  bool asked =
-      LT(f->cublasLtMatmulPreferenceCreate(&wish)) &&
-      LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                                 &c->shape.workspace, sizeof c->shape.workspace)) &&
-      LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-                                                 &reduction, sizeof reduction)) &&
-      LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
-                                                 &alignment, sizeof alignment)) &&
-      LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-                                                 &alignment, sizeof alignment)) &&
-      LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
-                                                 &alignment, sizeof alignment)) &&
-      LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
-                                                 &alignment, sizeof alignment));
-  if (asked)
+  int best = -1;
+  bool asked = LT(f->cublasLtMatmulPreferenceCreate(&wish)) && prefer(f, &c->shape, wish);
+  for (unsigned i = 0; asked && best < 0 && i < sizeof rooms / sizeof *rooms; i++) {
+    int answers = 0;
+    asked = LT(f->cublasLtMatmulPreferenceSetAttribute(
+        wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &rooms[i], sizeof rooms[i]));
+    if (!asked) break;
     f->cublasLtMatmulAlgoGetHeuristic(lt->handle, c->how, c->p, c->q, c->d, c->d, wish,
                                       c->shape.leaves_room ? MOST : 1, answer, &answers);
+    best = pick(&c->shape, answer, answers);
+  }
   if (wish) f->cublasLtMatmulPreferenceDestroy(wish);
   if (!asked) return SHUNT_E_CUDA;
-  if (answers < 1 || answer[0].state != CUBLAS_STATUS_SUCCESS) return SHUNT_E_UNSUPPORTED;
-  c->algorithm = answer[pick(&c->shape, answer, answers)].algo;
+  if (best < 0) return SHUNT_E_UNSUPPORTED;
+  c->algorithm = answer[best].algo;
   return SHUNT_OK;
 }
 

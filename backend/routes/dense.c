@@ -49,8 +49,8 @@ static size_t dense_bytes(const struct shunt_csr *a)
 static size_t gemm_bytes(const struct shunt_problem *p)
 {
   const bool spmm = p->op == SHUNT_SPMM;
-  return spmm ? shunt_dense_sums_bytes(p->spmm.c.rows, p->spmm.c.cols)
-              : shunt_dense_sums_bytes(p->sddmm.c.rows, p->sddmm.c.cols);
+  return spmm ? shunt_dense_sums_bytes(p->spmm.c.rows, p->spmm.c.cols, p->spmm.b.type)
+              : shunt_dense_sums_bytes(p->sddmm.c.rows, p->sddmm.c.cols, p->sddmm.b.type);
 }
 
 static size_t direct_bytes(const struct shunt_problem *p)
@@ -99,11 +99,9 @@ static struct shunt_dense_shape fma_of(const struct shunt_call *c, const struct 
   static const struct shunt_dense_shape none = {0};
   const struct shunt_machine *m = &c->context->machine;
   const enum shunt_math math = shunt_options()->math;
-  const bool transposed = shunt_problem_transposed(c->problem);
   const struct shunt_dense_shape best = shunt_choose_dense_fma(s, math, m);
   if (best.columns == 0 || !c->library) return best;
-  return shunt_cost_dense_fma(s, &best, m) < shunt_cost_dense_cublas(s, transposed, math, m) ? best
-                                                                                             : none;
+  return shunt_choose_dense_fma_over_cublas(s, &best, math, m) ? best : none;
 }
 
 static shunt_status product(const struct shunt_packed_product *x)
@@ -212,8 +210,7 @@ static double product_us(const struct shunt_call *c, const struct shunt_spmm *s,
   const struct shunt_dense_shape fma = fma_of(c, s);
   *alone = fma.columns > 0;
   return *alone ? shunt_cost_dense_fma(s, &fma, m)
-                : shunt_cost_dense_cublas(s, shunt_problem_transposed(c->problem),
-                                          shunt_options()->math, m);
+                : shunt_cost_dense_cublas(s, shunt_options()->math, m);
 }
 
 static double expected_spmm(const struct shunt_call *c, bool *alone)

@@ -193,8 +193,8 @@ double shunt_cost_tile_packing(const struct shunt_csr *a, double tiles, double l
 /* Dense product on cuBLAS; `math` counts for f32 only. */
 double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt_math math,
                        const struct shunt_machine *on);
-/* The product of a dense copy, on cuBLAS; transposed: op(A) is the transpose of what is stored. */
-double shunt_cost_dense_cublas(const struct shunt_spmm *p, bool transposed, enum shunt_math math,
+/* The product of a dense copy, on cuBLAS. */
+double shunt_cost_dense_cublas(const struct shunt_spmm *p, enum shunt_math math,
                                const struct shunt_machine *m);
 /* The same by a kernel of Shunt's, f32 in exact arithmetic, and the shape that is expected to be
    its fastest; columns 0: it does not take the product.  */
@@ -202,8 +202,13 @@ double shunt_cost_dense_fma(const struct shunt_spmm *p, const struct shunt_dense
                             const struct shunt_machine *m);
 struct shunt_dense_shape shunt_choose_dense_fma(const struct shunt_spmm *p, enum shunt_math math,
                                                 const struct shunt_machine *m);
-/* Bytes of workspace for the sums of blocks that share K, of either. */
-size_t shunt_dense_sums_bytes(int64_t rows, int64_t cols);
+/* Rather than cuBLAS? */
+bool shunt_choose_dense_fma_over_cublas(const struct shunt_spmm *p,
+                                        const struct shunt_dense_shape *how, enum shunt_math math,
+                                        const struct shunt_machine *m);
+/* Bytes of workspace for the sums of blocks that share K, of either, where C is rows by cols and B
+   has this type.  */
+size_t shunt_dense_sums_bytes(int64_t rows, int64_t cols, shunt_type type);
 /* What stands beside the product: the proof behind that of a packed copy; or the making of a copy,
    and what follows, where it is written in the same call.  */
 double shunt_cost_dense_proof(const struct shunt_spmm *p, bool transposed,

@@ -8,56 +8,37 @@ static const struct shunt_dense_costs *of(const struct shunt_machine *m)
   return &m->costs->ours.dense;
 }
 
-static double rate_of(shunt_type type, enum shunt_math math, const struct shunt_machine *m)
+static const struct shunt_gemm_costs *gemm_of(shunt_type type, enum shunt_math math,
+                                              const struct shunt_machine *m)
 {
   switch (type) {
-  case SHUNT_F64:
-  case SHUNT_C64: return of(m)->f64;
-  case SHUNT_C32: return of(m)->f32;
-  case SHUNT_F32: return math == SHUNT_MATH_TF32 ? of(m)->tf32 : of(m)->f32;
-  default: return of(m)->half;
+  case SHUNT_F32: return &of(m)->gemm[math == SHUNT_MATH_TF32 ? 2 : 1];
+  case SHUNT_F64: return &of(m)->gemm[3];
+  case SHUNT_C32: return &of(m)->gemm[4];
+  case SHUNT_C64: return &of(m)->gemm[5];
+  default: return &of(m)->gemm[0];
   }
 }
 
-static double step_of(shunt_type type, enum shunt_math math, const struct shunt_machine *m)
-{
-  if (type == SHUNT_C32) return of(m)->step_f32;
-  if (type == SHUNT_F64) return of(m)->step_f64;
-  if (type != SHUNT_F32) return of(m)->step;
-  return math == SHUNT_MATH_TF32 ? of(m)->step_tf32 : of(m)->step_f32;
-}
-
-static double start_of(shunt_type type, enum shunt_math math, const struct shunt_machine *m)
-{
-  if (type == SHUNT_F64) return of(m)->start_f64;
-  return type == SHUNT_F32 && math == SHUNT_MATH_EXACT ? of(m)->start_f32 : of(m)->start;
-}
-
+/* A product of complex numbers is four of real ones. */
 double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt_math math,
                        const struct shunt_machine *on)
 {
+  const struct shunt_gemm_costs *c = gemm_of(type, math, on);
   double size = (double)shunt_type_size(type);
-  /* A product of complex numbers is four of real ones; nothing of these types was measured. */
-  const bool wide = type == SHUNT_F32 && math == SHUNT_MATH_EXACT;
-  double columns = wide ? shunt_larger(n, of(on)->columns_f32) : n;
-  double flop = (shunt_type_is_complex(type) ? 8 : 2) * m * columns * k;
-  double arithmetic = flop / rate_of(type, math, on);
+  double flop = (shunt_type_is_complex(type) ? 8 : 2) * m * shunt_larger(n, c->columns) * k;
   double bytes = (m * k + k * n + m * n) * size;
   double beyond = shunt_larger(bytes - 0.75 * (double)on->device.l2_bytes, 0);
   double traffic = bytes / of(on)->traffic + beyond / of(on)->far;
-  return start_of(type, math, on) + step_of(type, math, on) * k + shunt_larger(arithmetic, traffic);
+  return c->start + c->step * k + shunt_larger(flop / c->rate, traffic);
 }
 
 /* A transposed or not: the product is as large as C, and as deep as B. */
-double shunt_cost_dense_cublas(const struct shunt_spmm *p, bool transposed, enum shunt_math math,
+double shunt_cost_dense_cublas(const struct shunt_spmm *p, enum shunt_math math,
                                const struct shunt_machine *m)
 {
-  enum { DEEP = 2048 }; /* until then it parts K among blocks */
-  const double rows = (double)p->c.rows, cols = (double)p->c.cols, deep = (double)p->b.rows;
-  const bool exact = p->b.type == SHUNT_F32 && math == SHUNT_MATH_EXACT;
-  const bool slow = transposed && exact && deep > DEEP;
-  return shunt_cost_gemm(rows, cols, deep, p->b.type, math, m) +
-         (slow ? of(m)->deep_transposed * deep : 0);
+  return shunt_cost_gemm((double)p->c.rows, (double)p->c.cols, (double)p->b.rows, p->b.type, math,
+                         m);
 }
 
 static double reading(const struct shunt_spmm *p, const struct shunt_machine *m)
@@ -68,7 +49,8 @@ static double reading(const struct shunt_spmm *p, const struct shunt_machine *m)
 double shunt_cost_dense_proof(const struct shunt_spmm *p, bool transposed,
                               const struct shunt_machine *m)
 {
-  return of(m)->proof + reading(p, m) + (transposed ? shunt_cost_launches(2, m) : 0);
+  const double proof = shunt_type_size(p->b.type) == 2 ? of(m)->proof : of(m)->proof_wide;
+  return proof + reading(p, m) + (transposed ? shunt_cost_launches(2, m) : 0);
 }
 
 double shunt_cost_dense_making(const struct shunt_spmm *p, bool transposed,
@@ -189,7 +171,7 @@ static struct shunt_dense_shape small_shape(const struct shunt_spmm *p,
   static const struct shunt_dense_shape shapes[] = {
       {128, 64, 1}, {64, 64, 1}, {64, 64, 2}, {64, 64, 4}};
   struct shunt_dense_shape best = {0};
-  double least = of(m)->small_margin * (shunt_cost_dense_cublas(p, false, SHUNT_MATH_EXACT, m) +
+  double least = of(m)->small_margin * (shunt_cost_dense_cublas(p, SHUNT_MATH_EXACT, m) +
                                         shunt_cost_dense_proof(p, false, m));
   if (!can_be_brought(&p->b)) return best;
   for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {

@@ -2,6 +2,7 @@
    Shunt's (kernels/dense/dense_spmm_fma.cuh), and in which shape.  */
 #include <math.h>
 
+#include "backend/cublas/workspace.h"
 #include "backend/routes/cost/cost_forms.h"
 #include "kernels/common/alignment.h"
 
@@ -37,14 +38,16 @@ double shunt_cost_dense_fma(const struct shunt_spmm *p, const struct shunt_dense
   return us + of(m)->join + sums / of(m)->joined;
 }
 
-/* Up to 16 f32 partial results; cuBLAS' own advice for Hopper is the upper bound. */
-size_t shunt_dense_sums_bytes(int64_t rows, int64_t cols)
+/* Sums of as many parts of K as cuBLASLt was seen to take (tests/bench/results/dense), of whole
+   tiles; 2-byte types are summed in f32.  cuBLAS' own advice for Hopper is the upper bound.  */
+size_t shunt_dense_sums_bytes(int64_t rows, int64_t cols, shunt_type type)
 {
-  const size_t across = (size_t)shunt_align_up((size_t)cols, 4);
-  const size_t wanted =
-      shunt_align_up((size_t)shunt_align_up((size_t)rows, 4) * across * 4 * 16, 256);
-  const size_t most = (size_t)32 << 20;
-  return wanted < most ? wanted : most;
+  const bool half = shunt_type_size(type) == 2;
+  const size_t tile = half ? 4 : 64, parts = half ? 16 : 36;
+  const size_t sums = parts * (half ? 4 : (size_t)shunt_type_size(type));
+  const size_t cells = shunt_align_up((size_t)rows, tile) * shunt_align_up((size_t)cols, tile);
+  return cells < SHUNT_CUBLAS_WORKSPACE / sums ? shunt_align_up(cells * sums, 256)
+                                               : SHUNT_CUBLAS_WORKSPACE;
 }
 
 /* Each part has a step at least, and its sums have room. */
@@ -52,7 +55,17 @@ static bool fits(const struct shunt_dense_shape *s, const struct shunt_spmm *p)
 {
   return s->split == 1 || ((int64_t)s->split * STEP < p->b.rows + STEP &&
                            shunt_dense_spmm_fma_workspace(&p->c, s->split) <=
-                               shunt_dense_sums_bytes(p->c.rows, p->c.cols));
+                               shunt_dense_sums_bytes(p->c.rows, p->c.cols, p->b.type));
+}
+
+/* Of few columns cuBLAS may take twice as long as is expected. */
+bool shunt_choose_dense_fma_over_cublas(const struct shunt_spmm *p,
+                                        const struct shunt_dense_shape *how, enum shunt_math math,
+                                        const struct shunt_machine *m)
+{
+  enum { FEW = 32 };
+  const double doubt = p->c.cols <= FEW ? of(m)->doubt : 1;
+  return shunt_cost_dense_fma(p, how, m) < doubt * shunt_cost_dense_cublas(p, math, m);
 }
 
 struct shunt_dense_shape shunt_choose_dense_fma(const struct shunt_spmm *p, enum shunt_math math,

@@ -176,7 +176,7 @@ static void say_dense(const struct matrix *m, shunt_type type, int64_t n)
   static const struct shunt_dense_shape shapes[] = {{64, 64, 2}, {128, 128, 1}, {128, 256, 1}};
   const struct shunt_problem p = spmm_of(m, type, n);
   for (int math = SHUNT_MATH_EXACT; math <= SHUNT_MATH_TF32; math++) {
-    const double us = shunt_cost_dense_cublas(&p.spmm, false, (enum shunt_math)math, ON);
+    const double us = shunt_cost_dense_cublas(&p.spmm, (enum shunt_math)math, ON);
     say("dense_packed", m, type, n, us + shunt_cost_dense_proof(&p.spmm, false, ON));
     say("dense_direct", m, type, n, us + shunt_cost_dense_making(&p.spmm, false, ON));
   }
@@ -226,9 +226,6 @@ static void say_transposed(const struct matrix *m, shunt_type type, int64_t n)
   say("transposed_promised", m, type, n, shunt_cost_csr_transposed(&p.spmm, m->longest, false, ON));
   say("transposed_unknown", m, type, n, shunt_cost_csr_transposed(&p.spmm, -1, true, ON));
   say("transposed_original", m, type, n, shunt_cost_original(&p, NULL, ON));
-  if (type <= SHUNT_F32)
-    say("dense_transposed", m, type, n,
-        shunt_cost_dense_cublas(&p.spmm, true, SHUNT_MATH_EXACT, ON));
   say("transposing", m, type, n, shunt_cost_csr_transposing(&p.spmm.a, ON));
 }
 

@@ -40,7 +40,8 @@ static void test_carried_by_rates(void)
   check(near(here->common.stream, of->common.stream / slower), "a copy takes so much longer");
   check(near(here->vector.wide.written, of->vector.wide.written * slower), "and to write C");
   check(here->vector.wide.gather == of->vector.wide.gather, "gathering out of L2 does not");
-  check(here->dense.half == of->dense.half && here->vector.wide.start == of->vector.wide.start,
+  check(here->dense.gemm[0].rate == of->dense.gemm[0].rate &&
+            here->vector.wide.start == of->vector.wide.start,
         "nor tensor cores, nor what waits");
   check(near(t.original[0].by_columns[1].of_a,
              shunt_costs_h200.original[0].by_columns[1].of_a * slower),

@@ -125,24 +125,6 @@ static void test_crowded(void)
         "others as long as they are dense");
 }
 
-static double transposed_beyond(const struct shunt_spmm *p, enum shunt_math math)
-{
-  return shunt_cost_dense_cublas(p, true, math, &h200) -
-         shunt_cost_dense_cublas(p, false, math, &h200);
-}
-
-/* cuBLASLt by D transposed. */
-static void test_dense_transposed(void)
-{
-  struct shunt_spmm p = {.b = {.rows = 5120, .cols = 32, .type = SHUNT_F32}};
-  check(transposed_beyond(&p, SHUNT_MATH_EXACT) > 500, "of f32 and deep: long");
-  check(transposed_beyond(&p, SHUNT_MATH_TF32) == 0, "not in TF32");
-  p.b.rows = 2048;
-  check(transposed_beyond(&p, SHUNT_MATH_EXACT) == 0, "not of 2048");
-  p.b.rows = 5120, p.b.type = SHUNT_F16;
-  check(transposed_beyond(&p, SHUNT_MATH_EXACT) == 0, "nor in f16");
-}
-
 /* SDDMM in one kernel, 4096 x 4096, f16. */
 static void test_sampled_on_the_chip(void)
 {
@@ -327,7 +309,6 @@ int main(void)
   test_layers_by_rows();
   test_layers_of_all_kinds();
   test_crowded();
-  test_dense_transposed();
   test_vector_copies_operands();
   test_vector_wants_eights();
   test_alike_rows_are_chosen();

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "backend/cublas/cublaslt.h"
+#include "backend/cublas/workspace.h"
 #include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
@@ -37,7 +38,9 @@ static struct {
   int algorithm;       /* by this answer, */
   struct how how;      /* in this arithmetic, */
   cudaDataType_t type; /* of operands of this type */
-  uint32_t reductions; /* that the last wish allows */
+  uint32_t reductions; /* that the last wish allows, */
+  size_t room;         /* and how much workspace */
+  size_t needs;        /* what algorithms need that are chosen for the workspace that is advised */
 } lt;
 
 static cublasStatus_t lt_create(cublasLtHandle_t *handle)
@@ -100,6 +103,8 @@ static cublasStatus_t lt_prefer(void *wish, int attribute, const void *value, si
   (void)wish;
   if (attribute == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK)
     memcpy(&lt.reductions, value, bytes == sizeof lt.reductions ? bytes : 0);
+  if (attribute == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES)
+    memcpy(&lt.room, value, bytes == sizeof lt.room ? bytes : 0);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -116,6 +121,7 @@ static cublasStatus_t lt_choose(cublasLtHandle_t handle, cublasLtMatmulDesc_t ho
   for (int i = 0; i < *count; i++) {
     memset(&answers[i], 0, sizeof answers[i]); /* state: CUBLAS_STATUS_SUCCESS */
     answers[i].algo.data[0] = (uint64_t)i;
+    answers[i].workspaceSize = lt.room >= SHUNT_CUBLAS_WORKSPACE ? lt.needs : 0;
     answers[i].wavesCount = i == 2 ? 0.79f : 0.97f;
   }
   return *count ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
@@ -541,7 +547,22 @@ static void test_option(void)
   }
 }
 
-/* Beside a product that leaves room other work is to run: another algorithm, kept apart.  */
+/* What is chosen for the workspace that is advised is taken where what there is does for it. */
+static void test_workspace(void)
+{
+  const size_t given = sizeof memory[3];
+  struct shunt_cublaslt *l = open_one();
+  if (!check(l != NULL, "the stand-in opens")) return;
+  lt.needs = given, lt.asked = 0;
+  check(multiply(l, SHUNT_F32, SHUNT_MATH_EXACT) == SHUNT_OK && lt.asked == 1 &&
+            lt.room == SHUNT_CUBLAS_WORKSPACE,
+        "asked for as much as is advised: %zu bytes", lt.room);
+  lt.needs = given + 1, lt.asked = 0;
+  check(multiply(l, SHUNT_F64, SHUNT_MATH_EXACT) == SHUNT_OK && lt.asked == 2 && lt.room == given,
+        "where that needs more, asked again for what there is: %zu bytes", lt.room);
+  lt.needs = 0;
+}
+
 /* Only where C is of the type that is summed in may it take what blocks have summed. */
 static void test_reductions(void)
 {
@@ -565,6 +586,7 @@ static void test_reductions(void)
   }
 }
 
+/* Beside a product that leaves room other work is to run: another algorithm, kept apart.  */
 static void test_room(void)
 {
   struct shunt_cublaslt *l = open_one();
@@ -586,6 +608,7 @@ int main(void)
   test_compute_types();
   test_room();
   test_reductions();
+  test_workspace();
   test_no_tf32();
   test_many_shapes();
   test_option();

@@ -525,8 +525,8 @@ static void test_complex_dense(void)
   const struct shunt_machine *m = &context.machine;
   const double real = shunt_cost_gemm(4096, 256, 4096, SHUNT_F32, SHUNT_MATH_EXACT, m);
   const double pairs = shunt_cost_gemm(4096, 256, 4096, SHUNT_C32, SHUNT_MATH_EXACT, m);
-  check(pairs > 3.5 * real && pairs < 4 * real, "a complex product is four real ones: %g, %g us",
-        pairs, real);
+  check(pairs > 3 * real && pairs < 4 * real, "a complex product is four real ones: %g, %g us",
+        pairs, real); /* 652 and 179 us on an H200 */
 }
 
 /* Blocks of int8: half the bytes of B that 2-byte types have, for each 8 rows anew.  So Blocked-ELL
