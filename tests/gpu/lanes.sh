@@ -2,7 +2,8 @@
 # lanes.sh BUILD OUT [SECONDS]: all that the report wants, in pieces, on all devices at a time.
 #
 # Each device takes a piece, and the next one when that has ended; those that time the host come
-# behind, one after another with nothing beside them.  OUT/PIECE.json is a piece's report,
+# behind, one after another with nothing beside them, and where devices take several pieces at a time
+# also those that count their memory.  OUT/PIECE.json is a piece's report,
 # OUT/PIECE.txt what it said.  A piece that would take longer than what is left of SECONDS (540) does
 # not begin, and one that runs by then is cut off.  Called again with the same OUT it goes on with
 # those that have not ended.  The last line says how many those are: the exit status is 1 if there are
@@ -10,6 +11,7 @@
 #
 #   PIECES   of the list below: these alone
 #   DEVICES  so many, for as many as nvidia-smi shows
+#   LANES    so many pieces at a time on each device (1)
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
 [ $# -ge 2 ] || { sed -n '/^[^#]/q; 2,$p' "$0"; exit 2; }
@@ -21,8 +23,11 @@ devices=${DEVICES:-$(nvidia-smi -L 2>/dev/null | wc -l)}
 
 # PIECE:SECONDS that it takes at most, on one H200 of two with 16 cores each; the longest first.
 beside="masked:220 memcheck-1:200 memcheck-2:200 memcheck-3:200 unit:200 blackbox:170 races:160
-  memory:120 faults:90 clients:90"
+  clients:90"
+counting="memory:120 faults:90 counted:40"
 alone="torture:130 ranks:60 large:30"
+lanes=${LANES:-1}
+if [ "$lanes" -gt 1 ]; then alone="$alone $counting"; else beside="$beside $counting"; fi
 list="$beside $alone"
 pieces=${PIECES:-$(for piece in $list; do echo "${piece%:*}"; done)}
 
@@ -33,16 +38,19 @@ seconds_of() {
   done
 }
 
-# third N: of the tests, but for the one that takes as long as many.
+# third N: of the tests, but for the one that takes as long as many, and those that count memory.
+counted="test_graphblas_gpu_faults test_graphblas_gpu_resident"
 third() {
   find "$build/tests/gpu" -name 'test_*' -type f -perm -u+x ! -name '*.*' -printf '%f\n' | sort |
-    grep -vx test_graphblas_gpu_masked | awk "NR % 3 == $1 % 3" | tr '\n' ' '
+    grep -vxF "$(printf '%s\n' test_graphblas_gpu_masked $counted)" | awk "NR % 3 == $1 % 3" |
+    tr '\n' ' '
 }
 
 # What a piece is beside its phase.
 settings() {
-  export SANITIZE_JOBS=8 SANITIZE_SECONDS=250 PATIENCE=${PATIENCE:-3}
+  export SANITIZE_JOBS=${SANITIZE_JOBS:-8} SANITIZE_SECONDS=250 PATIENCE=${PATIENCE:-3}
   case $1 in
+  counted) export SANITIZE=$counted ;;
   masked) export SANITIZE=test_graphblas_gpu_masked SANITIZE_EVERY=128 ;;
   memcheck-*)
     SANITIZE=$(third "${1#*-}")
@@ -54,7 +62,7 @@ settings() {
 # work PIECE DEVICE: in a process of its own.  A report counts once the piece has come to its end.
 work() {
   local name=$1 phase=${1%-*} left=$((end - SECONDS)) part=$out/$1.part
-  [ "$phase" != masked ] || phase=memcheck
+  case $phase in masked | counted) phase=memcheck ;; esac
   settings "$name"
   rm -rf "$part"
   CUDA_VISIBLE_DEVICES=$2 timeout -k 10 "$left" \
@@ -81,7 +89,7 @@ lane() {
 
 [ "$devices" -ge 1 ] || { echo "lanes: no device"; exit 2; }
 rm -rf "$out/taken" && mkdir "$out/taken"
-for ((device = 0; device < devices; device++)); do lane "$device" "$beside" & done
+for ((one = 0; one < devices * lanes; one++)); do lane $((one % devices)) "$beside" & done
 wait
 lane 0 "$alone"
 left=

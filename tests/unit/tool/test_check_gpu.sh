@@ -226,6 +226,12 @@ rm lanes/torture.json
 lanes 600
 check "what has ended is not run again" '[ -s lanes/torture.json ] &&
   grep -q many_streams times && ! grep -q test_one times'
+rm lanes/*.json
+LANES=2 lanes 600
+check "two at a time on a device: each leaves a report" '[ $? = 0 ] && [ -s lanes/unit.json ] &&
+  [ -s lanes/torture.json ] && [ -s lanes/memory.json ]'
+check "what counts memory comes behind all" '[ "$(tail -2 said | head -1)" = \
+  "$(grep "^memory:" said)" ]'
 printf '#!/bin/sh\nexec sleep 1000\n' >build/tests/gpu/torture/large
 chmod +x build/tests/gpu/torture/large
 lanes 31 large
