@@ -301,9 +301,9 @@ static char memory[4][4096] __attribute__((aligned(256)));
 /* Nothing closes what is open: it lasts as long as the process, as in a context.  */
 static struct shunt_cublaslt *open_one(void)
 {
-  static struct shunt_cublaslt *opened[8];
+  static struct shunt_cublaslt *opened[16];
   static unsigned count;
-  struct shunt_cublaslt **place = &opened[count++ % 8];
+  struct shunt_cublaslt **place = &opened[count++ % 16];
   return *place = shunt_cublaslt_open(NULL);
 }
 
