@@ -105,8 +105,7 @@ check_PROGRAMS += \
   %D%/plan/test_cache_turns \
   %D%/plan/test_cache_proofs %D%/plan/test_context %D%/plan/test_cost \
   %D%/plan/test_cost_original %D%/plan/test_cost_sddmm %D%/plan/test_cost_shapes \
-  %D%/plan/test_forks \
-  %D%/plan/test_frozen %D%/plan/test_math \
+  %D%/plan/test_cublaslt %D%/plan/test_forks %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_lazy_init %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
   %D%/plan/test_promise %D%/plan/test_workspace_limit %D%/plan/test_service %D%/plan/test_budget \
   %D%/plan/test_gpu_budget %D%/plan/test_log %D%/plan/test_log_report %D%/plan/test_threads \
@@ -131,6 +130,7 @@ check_PROGRAMS += \
 %C%_plan_test_forks_LDADD = $(TESTED) libshunt-problem.la -lm -lpthread
 %C%_plan_test_forks_LDFLAGS = -Wl,--wrap=pthread_mutex_unlock
 %C%_plan_test_frozen_LDADD = $(TESTED)
+%C%_plan_test_cublaslt_LDADD = $(TESTED) libshunt-problem.la -lm
 %C%_plan_test_math_LDADD = $(TESTED) libshunt-problem.la -lm
 %C%_plan_test_packed_product_LDADD = $(TESTED) libshunt-problem.la -lm
 %C%_plan_test_planner_LDADD = $(TESTED) libshunt-problem.la -lm
