@@ -73,6 +73,7 @@ struct grb_product {
   bool cuda;      /* of two sparse operands: by the GPU */
   double alone;   /* ns that one thread takes, of two sparse operands */
   bool if_uneven; /* a step that pays only if one of A's rows is far longer than others */
+  bool single;    /* a step: F's rows are gone through one by one (frontier_kernels.h) */
   double step;    /* ns that GraphBLAS takes as a step of searches, on one thread; 0: not known */
   struct grb_gain gain;
   /* For measure.h: */

@@ -39,6 +39,7 @@ static struct shunt_frontier product(const struct grb_product *p)
       .sums = sums(p),
       .parents = p->semiring.inner ? (int)grb_number_size(p->semiring.number) : 0,
       .complement = p->settings.complement,
+      .single = p->single,
       .rows = p->m,
       .f = lines(&p->a, sums(p)),
       .m = lines(&p->mask, false),
@@ -124,6 +125,7 @@ static struct shunt_outcome choose(struct grb_product *p)
   p->gain = grb_gain_frontier(cost.original, cost.host);
   p->alone = cost.host_alone;
   p->step = cost.original_alone;
+  p->single = cost.single;
   if (grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);
   if (p->if_uneven) grb_frontier_was_uneven(cost.original >= cost.host);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);

@@ -1,7 +1,11 @@
 /* frontier_cost.c: nanoseconds of a step of searches, by GraphBLAS and by the kernel, from what is
    read and the places of T.
 
-   The rates of one thread are of 1,458 steps of tests/bench/graphblas_steps and 1,008 of the
+   Ours is the faster one of two ways, in groups of rows and one by one.  Their rates where a sparse
+   F is pushed are of 6,505 steps of the clients and graphblas_steps, each taken both ways: the way
+   that is estimated to be faster takes 1.01 of the faster one's time there (parents 1.1).
+
+   The other rates of one thread are of 1,458 steps of tests/bench/graphblas_steps and 1,008 of the
    clients on ca-AstroPh, wiki-Vote and a Delaunay mesh, on a Zen 3; GraphBLAS' are about the least
    that were measured.  It adds rows with fewer terms than columns up in hash tables, where each
    entry of F costs more than the terms that it meets, goes through each place where F is a bitmap,
@@ -52,11 +56,13 @@ static bool copies_mask(const struct shunt_frontier *x, struct shunt_frontier_re
   return 10 * met(x, reads.single) >= places(x) || table >= (double)x->a.cols;
 }
 
-/* For an entry of a sparse F, whose row of A comes from the farther away the more A has. */
+/* For an entry of a sparse F, whose row of A comes from the farther away the more A has, and whose
+   terms go to tables and masks that are as far.  */
 static double entry_by_original(const struct shunt_frontier *x)
 {
-  const double close = 4194304; /* bytes */
-  return 34 + 46 * share(8 * (double)(x->a.nnz + x->a.rows), close);
+  const double close = 4194304 /* bytes */, nodes = 524288;
+  return 34 + 46 * share(8 * (double)(x->a.nnz + x->a.rows), close) +
+         150 * share((double)x->a.rows, nodes);
 }
 
 static double pushed_by_original(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
@@ -70,7 +76,7 @@ static double pushed_by_original(const struct shunt_frontier *x, struct shunt_fr
   const double met = entry_by_original(x) * (double)x->f.sparse.nnz;
   if (x->m.dense)
     return copies_mask(x, reads) ? (x->sums ? met : 0) + 5.5 * single + 3 * places(x)
-                                 : met + (x->sums ? 5 : 1) * single;
+                                 : met + (x->sums ? 8 : 1) * single;
   if (x->complement) return 0.8 * met + (1.5 + 5.5 * hashed) * single + 0.9 * mask;
   return met + (0.5 + 8 * mask_share(x)) * single + 0.8 * mask;
 }
@@ -189,33 +195,59 @@ struct times {
   double read, placed;
 };
 
-/* By a sparse F.  T, of sums 64 bytes a node and of bits 8, is soon more than the caches hold; so
-   is what a sparse mask becomes.  */
-static struct times pushed_by_host(const struct shunt_frontier *x,
-                                   struct shunt_frontier_reads reads, int64_t groups)
+/* By a sparse F, sums: what comes to a node is a line of cache of 64 bytes, soon more than the
+   caches hold, and each value of F is put into one.  */
+static struct times pushed_sums_by_host(const struct shunt_frontier *x, double f_entries,
+                                        struct shunt_frontier_reads reads, int64_t groups)
 {
-  const double start = 25000, nodes = (double)(x->a.rows + x->a.cols);
-  const double far = share((double)x->a.cols, 65536), near = share((double)x->a.cols, 16384);
-  const double bit = 0.6 + 1.8 * near + (x->m.dense ? 0 : 5 * far);
-  const double read = x->sums ? 2.1 + 6.5 * far : bit, mask = x->sums ? 1 : 0.8 + 2 * far;
-  const double group = x->sums ? 1.5 : 3.4, row = x->sums ? 0.25 : 0.07;
+  const double start = 10000, nodes = (double)(x->a.rows + x->a.cols);
+  const double far = share((double)x->a.cols, 65536);
+  const double met = share(reads.single, reads.single + places(x));
   return (struct times){
-      .read = read * reads.grouped + mask * mask_entries(x) + collected_by_host(x, reads.single),
-      .placed = start + (group * (double)groups + row * (double)x->rows) * nodes,
+      .read = (2 + 9.7 * far) * reads.grouped + 1.8 * reads.single + 14 * f_entries +
+              (1.2 + 2 * met) * mask_entries(x),
+      .placed = start + (8.5 * far * (double)groups + 0.67 * (double)x->rows) * nodes,
   };
 }
 
-static struct times by_host(const struct shunt_frontier *x, double f_entries,
-                            struct shunt_frontier_reads reads, int64_t groups)
+static struct times pushed_bits_by_host(const struct shunt_frontier *x, double f_entries,
+                                        struct shunt_frontier_reads reads, int64_t groups)
+{
+  const double nodes = (double)(x->a.rows + x->a.cols);
+  return (struct times){
+      .read = 1.8 * reads.grouped + 2.4 * f_entries + 2 * mask_entries(x),
+      .placed = (7.5 * (double)groups + 0.16 * (double)x->rows) * nodes,
+  };
+}
+
+static struct times grouped_by_host(const struct shunt_frontier *x, double f_entries,
+                                    struct shunt_frontier_reads reads, int64_t groups)
 {
   const double nodes = (double)(x->a.rows + x->a.cols);
   if (x->parents) return (struct times){.read = parents_by_host(x, f_entries, reads, groups)};
-  if (!x->a.by_column && !x->f.dense) return pushed_by_host(x, reads, groups);
+  if (!x->a.by_column && !x->f.dense)
+    return (x->sums ? pushed_sums_by_host : pushed_bits_by_host)(x, f_entries, reads, groups);
   const bool lines = x->sums && x->f.dense && x->a.by_column; /* F and T are turned, all of them */
   const double group = lines ? 8 : 5, row = lines ? 0.9 : x->sums ? 0.3 : 0.2;
   return (struct times){.read = read_by_host(x) * reads.grouped + group * (double)groups * nodes +
                                 row * (double)x->rows * nodes + 1.5 * mask_entries(x) +
                                 collected_by_host(x, reads.single)};
+}
+
+/* Rows one by one.  A word of T's bits that is not empty fetches a line of a bitmap mask; each
+   thread fills a line of sums once.  */
+static struct times single_by_host(const struct shunt_frontier *x, double f_entries,
+                                   struct shunt_frontier_reads reads)
+{
+  const double start = 5000, words = places(x) / 64;
+  const double touched = words > 0 ? words * -expm1(-reads.single / words) : 0;
+  const bool values = x->sums || x->parents;
+  return (struct times){
+      .read = (values ? 8 : 2) * f_entries + (values ? 4.3 : 2.4) * reads.single +
+              (x->m.dense ? 26 : 10) * touched + 2.5 * mask_entries(x),
+      .placed = start + (values ? 500 : 100) * (double)x->rows + 2.5 * words +
+                (x->sums ? 1.2 * (double)x->a.cols : 0),
+  };
 }
 
 /* ---- on more threads ------------------------------------------------------------------------- */
@@ -261,18 +293,52 @@ static double host_speedup(const struct shunt_frontier *x, int threads)
   return pow(threads, !x->a.by_column ? 0.3 : x->parents ? 0.7 : 0.6);
 }
 
-struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x, double f_entries,
-                                           struct shunt_frontier_reads reads)
+/* By ours, on the threads that there are and on one. */
+struct host {
+  double all, alone;
+};
+
+static struct host host_of(struct times t, double speedup, int threads, double more)
+{
+  const double team = threads > 1 ? 4e4 : 0;
+  return (struct host){t.read / speedup + t.placed / pow(threads, 0.35) + more + team,
+                       t.read + t.placed};
+}
+
+static struct host in_groups(const struct shunt_frontier *x, double f_entries,
+                             struct shunt_frontier_reads reads)
 {
   const int64_t width = x->sums ? 8 : 64, groups = (x->rows + width - 1) / width;
   const int threads = shunt_frontier_threads(x);
+  return host_of(grouped_by_host(x, f_entries, reads, groups), host_speedup(x, threads), threads,
+                 shared(x, f_entries, groups, threads));
+}
+
+static struct host one_by_one(const struct shunt_frontier *x, double f_entries,
+                              struct shunt_frontier_reads reads)
+{
+  struct shunt_frontier singly = *x;
+  singly.single = true;
+  const int threads = shunt_frontier_threads(&singly);
+  return host_of(single_by_host(x, f_entries, reads), pow(threads, 0.8), threads, 0);
+}
+
+struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x, double f_entries,
+                                           struct shunt_frontier_reads reads)
+{
   const double original = by_original(x, f_entries, reads);
-  const struct times host = by_host(x, f_entries, reads, groups);
-  const double team = threads > 1 ? 4e4 : 0, more = shared(x, f_entries, groups, threads) + team;
+  struct host host = in_groups(x, f_entries, reads);
+  bool single = false;
+  if (!x->a.by_column && !x->f.dense) {
+    const struct host other = one_by_one(x, f_entries, reads);
+    single = other.all < host.all;
+    if (single) host = other;
+  }
   return (struct grb_frontier_cost){
       .original = original / original_speedup(x, original, reads.single),
-      .host = host.read / host_speedup(x, threads) + host.placed / pow(threads, 0.35) + more,
+      .host = host.all,
       .original_alone = original,
-      .host_alone = host.read + host.placed,
+      .host_alone = host.alone,
+      .single = single,
   };
 }

@@ -7,6 +7,7 @@
 struct grb_frontier_cost {
   double original, host;             /* nanoseconds, on the threads that there are */
   double original_alone, host_alone; /* on one */
+  bool single;                       /* ours goes through F's rows one by one */
 };
 struct grb_frontier_cost grb_frontier_cost(const struct shunt_frontier *x, double f_entries,
                                            struct shunt_frontier_reads reads);

@@ -27,6 +27,9 @@
    Of sums, values are read only where one of the bits passes M.  T is then turned into a bit for
    each place, row by row, from which either form of it is made.
 
+   Where so little is met that the rows of a group share hardly any of it, rows of a sparse F are
+   pushed one by one instead (frontier_single.c).
+
    Groups are independent; where there are fewer of them than threads, the threads share a group:
    numbers and what is pulled by ranges of T's columns, bits that are pushed by ranges of k.  A
    number is made by one thread in the order of k: results do not depend on the number of threads.
@@ -54,6 +57,7 @@ struct shunt_frontier {
   bool sums;   /* PLUS of FIRST in F64 */
   int parents; /* bytes of a number of T, 4 or 8: MIN of SECONDI; 0 and no sums: ANY of PAIR */
   bool complement;
+  bool single;  /* rows one by one, not in groups; only of a sparse F, and of A by row */
   int64_t rows; /* m */
   struct shunt_lines f, m;
   struct shunt_sparse a;

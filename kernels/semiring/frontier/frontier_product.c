@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/semiring/frontier/frontier_group.h"
+#include "kernels/semiring/frontier/frontier_single.h"
 #include "kernels/semiring/semiring_choice.h"
 #include "kernels/semiring/semiring_operands.h"
 #include "kernels/semiring/semiring_scratch.h"
@@ -48,7 +48,7 @@ static void run_groups(void *groups, int64_t begin, int64_t end, int worker)
 }
 
 /* As many groups as threads at a time; those left over one after the other, by all threads. */
-static bool compute(struct shunt_frontier_work *x)
+static bool compute_groups(struct shunt_frontier_work *x)
 {
   const int workers = shunt_team_workers(x->threads);
   const int64_t apart = x->groups - x->groups % x->threads;
@@ -66,6 +66,43 @@ static bool compute(struct shunt_frontier_work *x)
   bool good = !apart_ones.failed;
   for (int64_t g = apart; good && g < x->groups; g++) good = run(x, g, parts, memory);
   return good;
+}
+
+/* ---- rows one by one ------------------------------------------------------------------------- */
+
+struct singles {
+  struct shunt_frontier_work *x;
+  bool *started; /* [workers] */
+  char *memory;
+  size_t each; /* bytes of a worker */
+  bool failed;
+};
+
+static void run_singles(void *singles, int64_t begin, int64_t end, int worker)
+{
+  struct singles *r = singles;
+  struct shunt_frontier_work *x = r->x;
+  char *mine = r->memory + r->each * (size_t)worker;
+  if (!r->started[worker]) shunt_single_start(&x->p, mine);
+  r->started[worker] = true;
+  for (int64_t s = begin; s < end; s++)
+    if (!shunt_single_run(&x->p, s, &x->to, mine, x->offsets, &x->values[s]))
+      __atomic_store_n(&r->failed, true, __ATOMIC_RELAXED);
+}
+
+static bool compute_singles(struct shunt_frontier_work *x)
+{
+  const size_t workers = (size_t)shunt_team_workers(x->threads), flags = (workers + 63) / 64 * 64;
+  const size_t bits = (size_t)(x->p.rows * x->to.stride) * sizeof *x->to.bits;
+  const size_t each = shunt_single_bytes(&x->p);
+  x->scratch = shunt_scratch_take(bits + flags + each * workers);
+  if (!x->scratch.memory) return false;
+  char *started = x->scratch.memory + bits;
+  x->to.bits = (uint64_t *)(void *)x->scratch.memory;
+  memset(started, 0, flags);
+  struct singles singles = {x, (bool *)started, started + flags, each, false};
+  shunt_team_loop(x->threads, x->p.rows, 1, run_singles, &singles);
+  return !singles.failed;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -91,16 +128,27 @@ static int64_t stride_of(int64_t columns)
   return ((columns + 511) / 512 | 1) * 8;
 }
 
+static int width_of(const struct shunt_frontier *p)
+{
+  return p->single ? 1 : p->sums ? SHUNT_GROUP_SUMS : SHUNT_GROUP_BITS;
+}
+
 static int64_t groups_of(const struct shunt_frontier *p)
 {
-  const int64_t width = p->sums ? SHUNT_GROUP_SUMS : SHUNT_GROUP_BITS;
-  return (p->rows + width - 1) / width;
+  return (p->rows + width_of(p) - 1) / width_of(p);
+}
+
+/* Entries of A that are met, about, and words of T. */
+static int64_t work_of(const struct shunt_frontier *p)
+{
+  if (!p->single) return p->a.nnz * groups_of(p);
+  return p->f.sparse.nnz * (1 + p->a.nnz / (p->a.rows + 1)) + p->rows * (p->a.cols / 64);
 }
 
 int shunt_frontier_threads(const struct shunt_frontier *p)
 {
   const int64_t groups = groups_of(p);
-  const int wanted = shunt_semiring_threads(p->threads, p->a.nnz * groups);
+  const int wanted = shunt_semiring_threads(p->threads, work_of(p));
   const int threads = wanted < SHUNT_GROUP_PARTS ? wanted : SHUNT_GROUP_PARTS;
   const int parts = shunt_group_parts(p, threads);
   return groups < threads ? (int)(groups > parts ? groups : parts) : threads;
@@ -123,13 +171,14 @@ static shunt_status begin(const struct shunt_frontier *p, uint64_t *offsets, voi
   struct shunt_frontier_work *x = calloc(1, sizeof *x);
   if (!x) return SHUNT_E_MEMORY;
   x->p = *p;
+  x->p.single = p->single && !p->f.dense && !p->a.by_column;
   x->offsets = offsets;
-  x->width = p->sums ? SHUNT_GROUP_SUMS : SHUNT_GROUP_BITS;
-  x->groups = groups_of(p);
-  x->threads = shunt_frontier_threads(p);
+  x->width = width_of(&x->p);
+  x->groups = groups_of(&x->p);
+  x->threads = shunt_frontier_threads(&x->p);
   x->to = (struct shunt_places){.stride = stride_of(p->a.cols), .values = places};
   x->values = calloc((size_t)x->groups + 1, sizeof *x->values);
-  if (!x->values || !compute(x)) {
+  if (!x->values || !(x->p.single ? compute_singles(x) : compute_groups(x))) {
     work_free(x);
     return SHUNT_E_MEMORY;
   }

@@ -1,5 +1,7 @@
 /* test_frontier_cost.c: steps of searches that were timed on 16 threads of an H100's host: those
    that pay are estimated to, and others not.  */
+#include <string.h>
+
 #include "backend/graphblas/frontier/frontier_cost.h"
 #include "tests/unit/check.h"
 
@@ -27,8 +29,8 @@ static const struct timed {
      4957,
      197751,
      {8392, 8392, 4436},
-     1231,
-     593},
+     1396,
+     516},
     {"the same under the mask itself",
      SUMS,
      0,
@@ -41,8 +43,8 @@ static const struct timed {
      4957,
      69134,
      {8392, 8392, 4436},
-     2347,
-     674},
+     2346,
+     519},
     {"of 128 rows",
      SUMS,
      1,
@@ -69,22 +71,9 @@ static const struct timed {
      5004,
      535749,
      {15604, 15604, 1924},
-     256,
-     392},
-    {"hardly any terms",
-     SUMS,
-     1,
-     0,
-     0,
-     1,
-     32,
-     18772,
-     396100,
-     978,
-     536727,
-     {2990, 2990, 358},
-     42,
-     207},
+     354,
+     86},
+    {"hardly any terms", SUMS, 1, 0, 0, 1, 32, 18772, 396100, 105, 536727, {249, 249, 24}, 13, 70},
     {"more terms: one thread of GraphBLAS",
      SUMS,
      1,
@@ -97,8 +86,8 @@ static const struct timed {
      30088,
      530745,
      {131253, 131253, 18457},
-     5350,
-     1442},
+     6415,
+     548},
     {"many terms: four threads",
      SUMS,
      1,
@@ -111,8 +100,8 @@ static const struct timed {
      24691,
      25616,
      {2047303, 806096, 288302},
-     4954,
-     1925},
+     6742,
+     972},
     {"a sparse mask",
      SUMS,
      0,
@@ -125,8 +114,8 @@ static const struct timed {
      69134,
      98044,
      {414466, 414466, 28333},
-     5578,
-     2127},
+     6225,
+     939},
     {"pulled under a bitmap",
      SUMS,
      1,
@@ -224,8 +213,8 @@ static const struct timed {
      50047,
      0,
      {298473, 298473, 5940},
-     8336,
-     1501},
+     7987,
+     189},
     {"sums of a mesh",
      SUMS,
      1,
@@ -238,8 +227,8 @@ static const struct timed {
      22372,
      0,
      {135564, 135564, 6986},
-     3661,
-     1940},
+     3933,
+     205},
     {"sums of a mesh, a sparse mask",
      SUMS,
      0,
@@ -249,25 +238,12 @@ static const struct timed {
      32,
      65536,
      393150,
-     28373,
      28726,
-     {170902, 170902, 7938},
-     3419,
-     2092},
-    {"few of a mesh",
-     SUMS,
-     0,
-     0,
-     0,
-     0,
-     32,
-     65536,
-     393150,
-     2339,
-     1412,
-     {14682, 14682, 2159},
-     261,
-     620},
+     28860,
+     {170953, 170953, 7938},
+     2992,
+     235},
+    {"few of a mesh", SUMS, 0, 0, 0, 0, 32, 65536, 393150, 316, 701, {1802, 1802, 120}, 70, 87},
 };
 
 static struct shunt_frontier step(const struct timed *t)
@@ -300,6 +276,26 @@ static void chosen_as_timed(void)
   }
 }
 
+static const struct timed *named(const char *name)
+{
+  const struct timed *t = timed;
+  while (strcmp(t->name, name) != 0) t++;
+  return t;
+}
+
+/* Rows share little on a mesh, and nearly all where each has many of the nodes. */
+static void single_where_little_is_shared(void)
+{
+  const struct timed *little = named("bits of a mesh"), *much = named("parents, most found");
+  const struct shunt_frontier mesh = step(little);
+  struct shunt_frontier all = step(much);
+  all.threads = 1;
+  check(grb_frontier_cost(&mesh, (double)little->f_entries, little->reads).single,
+        "rows of a mesh go one by one");
+  check(!grb_frontier_cost(&all, (double)much->f_entries, much->reads).single,
+        "rows that meet the same go together");
+}
+
 static void threads_help(void)
 {
   struct shunt_frontier many = step(&timed[8]), one = many;
@@ -318,6 +314,7 @@ static void threads_help(void)
 int main(void)
 {
   chosen_as_timed();
+  single_where_little_is_shared();
   threads_help();
   return check_finish();
 }

@@ -18,15 +18,6 @@ static void refuse_from_here(long n)
 
 /* ---- operands ------------------------------------------------------------------------------- */
 
-static struct shunt_sparse sparse_by_row(int64_t rows, int64_t cols)
-{
-  for (;;) {
-    struct shunt_sparse s = random_sparse(SHUNT_F64, rows, cols, true);
-    if (!s.by_column) return s;
-    free_sparse(&s);
-  }
-}
-
 static int ascending(const void *x, const void *y)
 {
   return (*(const int32_t *)x > *(const int32_t *)y) - (*(const int32_t *)x < *(const int32_t *)y);
@@ -37,7 +28,7 @@ static int ascending_wide(const void *x, const void *y)
   return (*(const int64_t *)x > *(const int64_t *)y) - (*(const int64_t *)x < *(const int64_t *)y);
 }
 
-/* The values, which no step reads, stay where they are. */
+/* The values stay where they are. */
 static void sort_indices(struct shunt_sparse *s)
 {
   const size_t bytes = (size_t)s->index_bytes;
@@ -45,6 +36,16 @@ static void sort_indices(struct shunt_sparse *s)
     const int64_t begin = shunt_vector_begin(s, v), end = shunt_vector_begin(s, v + 1);
     qsort((char *)s->indices + (size_t)begin * bytes, (size_t)(end - begin), bytes,
           bytes == 8 ? ascending_wide : ascending);
+  }
+}
+
+static struct shunt_sparse sparse_by_row(int64_t rows, int64_t cols)
+{
+  for (;;) {
+    struct shunt_sparse s = random_sparse(SHUNT_F64, rows, cols, true);
+    sort_indices(&s);
+    if (!s.by_column) return s;
+    free_sparse(&s);
   }
 }
 
@@ -105,6 +106,7 @@ static struct shunt_frontier random_frontier(void)
 {
   struct shunt_frontier p = of_kind((enum kind)random_below(KINDS));
   p.complement = one_in(2);
+  p.single = one_in(2);
   const int64_t k = random_size() % 101, n = random_size() % 101;
   p.rows = random_size() % 140;
   p.threads = 1 + (int)random_below(4);
@@ -203,11 +205,11 @@ static void test_random(int64_t cases)
     const struct shunt_frontier_reads reads = shunt_frontier_reads(&p);
     const bool good = holds(&p) && reads.single >= reads.grouped && reads.grouped >= 0;
     if (!good && bad++ < 3)
-      printf("# %s, %s, F %s, M %s, A by %s; %lld x %lld x %lld, %d threads\n",
-             kind_names[kind_of(&p)], p.complement ? "complement" : "mask",
-             p.f.dense ? "dense" : "sparse", p.m.dense ? "dense" : "sparse",
-             p.a.by_column ? "column" : "row", (long long)p.rows, (long long)p.a.rows,
-             (long long)p.a.cols, p.threads);
+      printf("# %s%s, %s, F %s, M %s, A by %s; %lld x %lld x %lld, %d threads\n",
+             kind_names[kind_of(&p)], p.single ? " one by one" : "",
+             p.complement ? "complement" : "mask", p.f.dense ? "dense" : "sparse",
+             p.m.dense ? "dense" : "sparse", p.a.by_column ? "column" : "row", (long long)p.rows,
+             (long long)p.a.rows, (long long)p.a.cols, p.threads);
     free_frontier(&p);
   }
   check(bad == 0, "%lld of %lld random steps are right, instructions of level %d",
@@ -292,7 +294,8 @@ static struct shunt_lines large_lines(int64_t rows, int64_t cols, bool dense)
   return x;
 }
 
-/* Enough for 8 threads: those of sums count each of the groups. */
+/* Enough for 8 threads: those of sums count each of the groups.  On more than two threads rows go
+   one by one, where they can.  */
 static void test_threads(int64_t rows, enum kind kind)
 {
   const bool sums = kind == SUMS;
@@ -308,6 +311,7 @@ static void test_threads(int64_t rows, enum kind kind)
     const bool quick = rows < 8 && p.f.dense && p.m.dense; /* for the twin */
     bad += (quick && !holds(&p)) || !answer(&p, &one);
     for (p.threads = 2; p.threads <= 8; p.threads += 3) {
+      p.single = p.threads > 2;
       bad += !answer(&p, &other) || !same_bits(&p, &one, &other);
       bad += quick && !holds(&p);
       free_answer(&other);
@@ -316,8 +320,8 @@ static void test_threads(int64_t rows, enum kind kind)
     free_answer(&one);
     free_frontier(&p);
   }
-  check(bad == 0, "%lld rows of %s: the same bits on 1, 2, 5 and 8 threads", (long long)rows,
-        kind_names[kind]);
+  check(bad == 0, "%lld rows of %s: the same bits on 1, 2, 5 and 8 threads, also one by one",
+        (long long)rows, kind_names[kind]);
 }
 
 /* ---- by hand --------------------------------------------------------------------------------- */
@@ -393,21 +397,21 @@ static bool attempt(const struct shunt_frontier *p, long n, bool *reached)
   return good && atomic_load(&held) == before;
 }
 
-static void test_memory(enum kind kind, int threads)
+static void test_memory(enum kind kind, bool single, int threads)
 {
   struct shunt_frontier p = of_kind(kind);
-  p.complement = true, p.rows = 100, p.threads = threads;
+  p.complement = true, p.single = single, p.rows = 100, p.threads = threads;
   bool reached, good;
   long n = 0;
-  p.f = large_lines(100, 700, true);
+  p.f = large_lines(100, 700, !single);
   p.m = large_lines(100, 700, false);
   p.a = large_sparse(700, 700, false);
   attempt(&p, 0, &reached); /* leaves its block of scratch to the next */
   good = attempt(&p, 0, &reached);
   do good = good && attempt(&p, ++n, &reached);
   while (good && reached);
-  check(good && n > 1, "%s on %d threads: %ld allocations refused in turn", kind_names[kind],
-        threads, n - 1);
+  check(good && n > 1, "%s%s on %d threads: %ld allocations refused in turn", kind_names[kind],
+        single ? " one by one" : "", threads, n - 1);
   free_frontier(&p);
 }
 
@@ -420,7 +424,9 @@ int main(int argc, char **argv)
   for (int64_t rows = 4; rows <= 84; rows += 40)
     for (int kind = 0; kind < KINDS; kind++) test_threads(rows, (enum kind)kind);
   test_failures();
-  for (int threads = 1; threads <= 4; threads += 3)
-    for (int kind = 0; kind < PARENTS + 1; kind++) test_memory((enum kind)kind, threads);
+  for (int kind = 0; kind < PARENTS + 1; kind++)
+    for (int single = 0; single < 2; single++)
+      for (int threads = 1; threads <= 4; threads += 3)
+        test_memory((enum kind)kind, single, threads);
   return check_finish();
 }
