@@ -250,7 +250,7 @@ int main(int argc, char **argv)
   if (!strcmp(mode, "limit")) {
     test_limit();
     test_parts();
-    test_faults({SHUNT_PLUS, SHUNT_TIMES, SHUNT_F64, false}, sized(1, 3), 500, 120, 0.3);
+    test_faults({SHUNT_PLUS, SHUNT_TIMES, SHUNT_F64, false}, sized(1, 8), 500, 120, 0.3);
     test_forms(sized(60, 8));
     return finish();
   }
@@ -263,7 +263,7 @@ int main(int argc, char **argv)
   test_forms(sized(400, 20));
   test_unsupported();
   test_resident();
-  test_faults({SHUNT_PLUS, SHUNT_PAIR, SHUNT_I64, false}, 1, 60, 8, 8);
-  test_faults({SHUNT_PLUS, SHUNT_TIMES, SHUNT_F64, false}, 1, 60, 8, 8);
+  test_faults({SHUNT_PLUS, SHUNT_PAIR, SHUNT_I64, false}, sized(1, 4), 60, 8, 8);
+  test_faults({SHUNT_PLUS, SHUNT_TIMES, SHUNT_F64, false}, sized(1, 4), 60, 8, 8);
   return finish();
 }

@@ -348,7 +348,7 @@ static void test_streams()
     CUDA_OK(cudaStreamCreateWithFlags(&at[(size_t)k], cudaStreamNonBlocking));
     Options o;
     o.shape = k == 2 ? SHUNT_SPARSE24_256 : SHUNT_SPARSE24_128;
-    const Pattern p = pattern_24(300, 130, 1, 31 + (uint64_t)k);
+    const Pattern p = pattern_24(sized(300, 140), 130, 1, 31 + (uint64_t)k);
     products.emplace_back(new Product(p, 136, o, 32, &table));
     products.back()->key = 0x4000 + (uintptr_t)k * 256;
     good &= products.back()->packs();
@@ -372,7 +372,7 @@ static void test_replays()
   Table table(8);
   Options o;
   o.shape = SHUNT_SPARSE24_128;
-  Product q(pattern_24(300, 130, 1, 41), 136, o, 42, &table);
+  Product q(pattern_24(sized(300, 140), 130, 1, 41), 136, o, 42, &table);
   cudaStream_t stream;
   cudaGraph_t graph;
   cudaGraphExec_t replay;
@@ -382,7 +382,7 @@ static void test_replays()
   good &= q.run(stream) == SHUNT_OK && q.run(stream) == SHUNT_OK;
   CUDA_OK(cudaStreamEndCapture(stream, &graph));
   CUDA_OK(cudaGraphInstantiate(&replay, graph, 0));
-  for (int round = 0; round < 6; round++) {
+  for (int round = 0; round < sized(6, 3); round++) {
     const int reasons = round % 3 == 1 ? CHANGED : 0;
     if (reasons) q.change();
     q.reset(reasons);

@@ -128,7 +128,7 @@ void test_full_table()
 // Several pieces of work a block, groups of V = 2 that a block has by halves.
 void test_many_pieces()
 {
-  const Pattern p = random_pattern(1201, 90, 0.1, 2, 9);
+  const Pattern p = random_pattern(sized(1201, 601), 90, 0.1, 2, 9);
   bool good = true;
   for (int multiprocessors : {2, 132})
     for (const shunt_srbcrs_shape &shape : shapes) {
@@ -137,7 +137,7 @@ void test_many_pieces()
       q.device.multiprocessors = multiprocessors;
       good &= Proved(q, shape).any_wait();
     }
-  check(good, "601 groups: A B, repaired or not");
+  check(good, "%lld groups: A B, repaired or not", (long long)(p.rows + 1) / 2);
 }
 
 // Sums that wrap do in the repair, too.
@@ -178,7 +178,7 @@ void test_strips()
 
 void test_replays()
 {
-  const Pattern p = random_pattern(700, 600, 0.1, 4, 13);
+  const Pattern p = random_pattern(sized(700, 200), 600, 0.1, 4, 13);
   Product q(p, 4, 4, 64, {}, 14);
   check(Proved(q, {64, 1}).replays() && Proved(q, {32, 4}).replays(),
         "replayed graphs see A change in place, and change back");
