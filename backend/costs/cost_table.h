@@ -242,7 +242,15 @@ struct shunt_gemm_costs {
   double columns; /* for at least so many columns */
 };
 
-enum { SHUNT_GEMM_TYPES = 6 }; /* 2-byte types, f32, f32 read as TF32, f64, c32, c64 */
+enum {
+  SHUNT_GEMM_HALF, /* 2-byte types */
+  SHUNT_GEMM_F32,
+  SHUNT_GEMM_TF32, /* f32 read as TF32 */
+  SHUNT_GEMM_F64,
+  SHUNT_GEMM_C32,
+  SHUNT_GEMM_C64,
+  SHUNT_GEMM_TYPES
+};
 
 struct shunt_dense_costs {
   struct shunt_gemm_costs gemm[SHUNT_GEMM_TYPES];

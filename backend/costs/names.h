@@ -328,12 +328,12 @@
   SHUNT_STRIP_FIELDS(F, "srbcrs.strips.32", ours.srbcrs.strips[2]) \
   SHUNT_TILE_FIELDS(F, "tile", ours.tile) \
   SHUNT_DENSE_FIELDS(F, "dense", ours.dense) \
-  SHUNT_GEMM_FIELDS(F, "dense.gemm.half", ours.dense.gemm[0]) \
-  SHUNT_GEMM_FIELDS(F, "dense.gemm.f32", ours.dense.gemm[1]) \
-  SHUNT_GEMM_FIELDS(F, "dense.gemm.tf32", ours.dense.gemm[2]) \
-  SHUNT_GEMM_FIELDS(F, "dense.gemm.f64", ours.dense.gemm[3]) \
-  SHUNT_GEMM_FIELDS(F, "dense.gemm.c32", ours.dense.gemm[4]) \
-  SHUNT_GEMM_FIELDS(F, "dense.gemm.c64", ours.dense.gemm[5]) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.half", ours.dense.gemm[SHUNT_GEMM_HALF]) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.f32", ours.dense.gemm[SHUNT_GEMM_F32]) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.tf32", ours.dense.gemm[SHUNT_GEMM_TF32]) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.f64", ours.dense.gemm[SHUNT_GEMM_F64]) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.c32", ours.dense.gemm[SHUNT_GEMM_C32]) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.c64", ours.dense.gemm[SHUNT_GEMM_C64]) \
   SHUNT_FMA_FIELDS(F, "dense.fma", ours.dense.fma) \
   SHUNT_FMA_TILE_FIELDS(F, "dense.fma.64", ours.dense.fma.tile[0]) \
   SHUNT_FMA_TILE_FIELDS(F, "dense.fma.32", ours.dense.fma.tile[1]) \

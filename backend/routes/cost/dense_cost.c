@@ -12,11 +12,11 @@ static const struct shunt_gemm_costs *gemm_of(shunt_type type, enum shunt_math m
                                               const struct shunt_machine *m)
 {
   switch (type) {
-  case SHUNT_F32: return &of(m)->gemm[math == SHUNT_MATH_TF32 ? 2 : 1];
-  case SHUNT_F64: return &of(m)->gemm[3];
-  case SHUNT_C32: return &of(m)->gemm[4];
-  case SHUNT_C64: return &of(m)->gemm[5];
-  default: return &of(m)->gemm[0];
+  case SHUNT_F32: return &of(m)->gemm[math == SHUNT_MATH_TF32 ? SHUNT_GEMM_TF32 : SHUNT_GEMM_F32];
+  case SHUNT_F64: return &of(m)->gemm[SHUNT_GEMM_F64];
+  case SHUNT_C32: return &of(m)->gemm[SHUNT_GEMM_C32];
+  case SHUNT_C64: return &of(m)->gemm[SHUNT_GEMM_C64];
+  default: return &of(m)->gemm[SHUNT_GEMM_HALF];
   }
 }
 
