@@ -539,6 +539,13 @@ def graph_gpu_gains():
     return [float(line.split()[-1]) for line in lines("graphs/gpu.txt") if not line.startswith("#")]
 
 
+def graph_program_gains():
+    """Times as fast, of programs on two threads, from 32 nodes and more."""
+    rows = [line.split() for line in lines("graphs/mesh.txt")]
+    return [float(r[8]) for r in rows
+            if r[0] == "2" and r[1] in ("bc", "msbfs") and int(r[3]) >= 32]
+
+
 def graphs():
     return table(("product", "graphs", "times as fast: mean (least to greatest)"),
                  [("`%s`, %s" % tuple(product.split(", ")), str(len(x)), span(x))
@@ -602,6 +609,9 @@ def gains():
         ("GraphBLAS, graphs, `C<S> = S S'` as in k-truss, 2 CPU cores, 12 graphs",
          "GraphBLAS 7.4.0", span(graph_gains()["C<S> = S S', plus.pair uint32"]),
          "tests/bench/graphblas_graphs GRAPH..."),
+        ("GraphBLAS, betweenness from 32 and 128 nodes and search from 64, whole programs, "
+         "3 graphs, 2 CPU cores", "GraphBLAS 7.4.0", span(graph_program_gains()),
+         "tests/clients/graphblas_bc FILE 32"),
         ("GraphBLAS, k-truss and triangles of R-MAT graphs, 8 and 31 million entries, on an H100",
          "GraphBLAS on 16 threads", span(graph_gpu_gains()),
          'tests/bench/graphblas_graphs -q -t 16 -p "\', plus.pair" rmat18 rmat20'),
