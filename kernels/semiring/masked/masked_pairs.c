@@ -3,11 +3,12 @@
 
 #include <string.h>
 
+#include "kernels/semiring/masked/masked_prefetch.h"
+
 enum {
-  BLOCK = 16,     /* entries of a row that are skipped or looked at as one */
-  HALVING = 8,    /* a step of a search costs as much as scanning so many entries */
-  READ_AHEAD = 4, /* pairs between the prefetch of a row and its use */
-  LINES_AHEAD = 4 /* of a row, 64 bytes each; the rest the machine foresees */
+  BLOCK = 16,    /* entries of a row that are skipped or looked at as one */
+  HALVING = 8,   /* a step of a search costs as much as scanning so many entries */
+  READ_AHEAD = 4 /* pairs between the prefetch of a row and its use */
 };
 
 static inline int steps_of_search(int64_t n)
@@ -164,12 +165,9 @@ static void spread_values(void *to, const void *from, struct row a, int64_t begi
   for (int64_t q = 0; q < a.n; q++) shunt_copy_element(to, a.k[q], from, begin + q, size);
 }
 
-static void prefetch(const struct shunt_rows *r, struct shunt_masked_pair pair)
+SHUNT_ASKS void prefetch(const struct shunt_rows *r, struct shunt_masked_pair pair)
 {
-  const char *k = (const char *)(r->indices + pair.begin);
-  const int64_t bytes = pair.length * (int64_t)sizeof *r->indices;
-  for (int64_t at = 0; at < bytes && at < 64 * LINES_AHEAD; at += 64) __builtin_prefetch(k + at);
-  __builtin_prefetch(k + bytes);
+  shunt_prefetch_lines(r->indices + pair.begin, (size_t)pair.length * sizeof *r->indices);
 }
 
 static void store_mirrors(const struct shunt_masked_dot_work *x,

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "kernels/semiring/masked/masked_pairs.h"
+#include "kernels/semiring/masked/masked_prefetch.h"
 #include "kernels/semiring/semiring_choice.h"
 
 enum {
-  READ_AHEAD = 8,
+  READ_AHEAD = 8,      /* entries of A */
   WORTH_BOUNDING = 24, /* entries of a row: shorter ones are added faster than looked at */
   WORTH_BISECTING = 64,
   SOUGHT = 64 /* an entry that is sought, in entries that are added */
@@ -88,14 +89,16 @@ static void add_row(const struct shunt_masked_dot_work *x, const struct sums *t,
                 1, t->values, t->seen);
 }
 
-static void prefetch(const struct shunt_masked_dot_work *x, int64_t q)
+/* What entry q of A needs, and where the row of a later one stands. */
+SHUNT_ASKS void prefetch(const struct shunt_masked_dot_work *x, int64_t q)
 {
-  const int64_t begin = x->b.offsets[x->a.indices[q]];
-  __builtin_prefetch(x->b.indices + begin);
-  __builtin_prefetch(x->b.indices + begin + 16);
-  if (!x->b.iso)
-    __builtin_prefetch((const char *)x->b.values +
-                       (size_t)begin * shunt_type_size(x->p->semiring.type));
+  const struct shunt_rows *b = &x->b;
+  const int64_t k = x->a.indices[q], begin = b->offsets[k], n = b->offsets[k + 1] - begin;
+  const size_t size = shunt_type_size(x->p->semiring.type);
+  if (q + READ_AHEAD < x->a.nnz) __builtin_prefetch(b->offsets + x->a.indices[q + READ_AHEAD]);
+  shunt_prefetch_lines(b->indices + begin, (size_t)n * sizeof *b->indices);
+  if (!b->iso)
+    shunt_prefetch_lines((const char *)b->values + (size_t)begin * size, (size_t)n * size);
 }
 
 /* Adds up what counts for M's entries columns [n], which are of row i. */
