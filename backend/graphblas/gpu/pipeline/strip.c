@@ -86,22 +86,12 @@ static void copy_past_caches(char *to, const char *from, size_t bytes)
 static void end_of_copies(void) {}
 #endif
 
-/* Parts of lines are not what the hardware reads ahead: it stops at pages. */
-static void read_ahead(const struct grb_gpu_strip *s, const struct run_of_line *run)
-{
-  enum { LINES = 2 };
-  const char *values = run->values + LINES * s->line_stride * (int64_t)s->size;
-  for (int64_t at = 0; at < run->count * (int64_t)s->size; at += LINE)
-    __builtin_prefetch(values + at);
-}
-
 void grb_gpu_strip_read(const struct grb_gpu_strip *s, int64_t first, int64_t count, void *packed)
 {
   char *to = packed;
   for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {
-    struct run_of_line run = next_run(s, line, place, count);
-    size_t bytes = (size_t)run.count * s->size;
-    if (count > run.count) read_ahead(s, &run);
+    const struct run_of_line run = next_run(s, line, place, count);
+    const size_t bytes = (size_t)run.count * s->size;
     memcpy(to, run.values, bytes);
     to += bytes;
     count -= run.count;
