@@ -6,9 +6,9 @@
 #include "kernels/semiring/masked/masked_prefetch.h"
 
 enum {
-  BLOCK = 16,    /* entries of a row that are skipped or looked at as one */
-  HALVING = 8,   /* a step of a search costs as much as scanning so many entries */
-  READ_AHEAD = 4 /* pairs between the prefetch of a row and its use */
+  BLOCK = 16,     /* entries of a row that are skipped or looked at as one */
+  HALVING = 8,    /* a step of a search costs as much as scanning so many entries */
+  READ_AHEAD = 16 /* pairs between the prefetch of a row and its use */
 };
 
 static inline int steps_of_search(int64_t n)
