@@ -1,10 +1,10 @@
-/* masked_cost.c: rates of 12 graphs with 16 products each (tests/bench/graphs.md), one thread of a
-   Zen 3 that did other work besides.
+/* masked_cost.c: rates of 19 graphs with 16 products each (tests/bench/graphs.md), each taken by
+   GraphBLAS and by both of our ways, one thread of a Zen 3.  Ours are what they took; GraphBLAS'
+   such that what is chosen loses least, with each graph left out in turn.
 
-   GraphBLAS takes dot products where both operands are by row, merging short rows at next to no
-   cost; where op(B) is by row it adds up rows, at 4 ns a term and 10 ns or more a row of B, and 30
-   more for a term where M has an entry.  What it takes varies twofold with what the caches hold:
-   the rates are of its fastest products.  */
+   GraphBLAS takes dot products where both operands are by row, merging two rows from where both
+   have columns; where op(B) is by row it adds up rows.  What a merge costs varies fourfold with how
+   well the processor foresees it: the rates are of its faster ones.  */
 #include "backend/graphblas/masked_cost.h"
 
 #include <math.h>
@@ -12,33 +12,34 @@
 static const struct {
   double call;                                  /* a product of ours, however small */
   double read, turned_read, pair, narrow, turn; /* dot products */
-  double half;                                  /* of them, where each serves two entries */
+  double half;                                  /* of the reads, where each serves two entries */
   double term, row, entry, visit;               /* rows added up */
   double of_values[4]; /* where they are not one: times read, pair, term and row */
   double original_read, merged, original_pair; /* GraphBLAS, dot products */
+  double original_step, original_any;          /* where the first that meets is enough */
   double original_term, original_row, original_entry, original_met;
-  double spread; /* of so many columns one is there */
 } rates = {
     .call = 1e5,
-    .read = 1,
-    .turned_read = 4, /* B's rows are taken for equally long, where the long ones are read most */
-    .pair = 15,
+    .read = 0.7,
+    .turned_read = 1,
+    .pair = 22,
     .narrow = 1.5,
-    .turn = 6,
-    .half = 0.6,
-    .term = 1.2,
-    .row = 16,
-    .entry = 6,
+    .turn = 10,
+    .half = 0.45,
+    .term = 0.8,
+    .row = 10,
+    .entry = 10,
     .visit = 1,
-    .of_values = {1.3, 1, 1.3, 2},
-    .original_read = 12,
-    .merged = 4, /* reads of each pair that cost nothing */
-    .original_pair = 6,
-    .original_term = 4,
-    .original_row = 10,
-    .original_entry = 4,
-    .original_met = 30,
-    .spread = 16,
+    .of_values = {1.8, 1.2, 1.5, 2},
+    .original_read = 14,
+    .merged = 1.25, /* reads of each pair that cost nothing */
+    .original_pair = 10,
+    .original_step = 13,
+    .original_any = 8,
+    .original_term = 2,
+    .original_row = 13,
+    .original_entry = 10,
+    .original_met = 12,
 };
 
 struct grb_masked_counts grb_masked_count(const struct shunt_masked_dot *x)
@@ -75,31 +76,30 @@ static double of_values(const struct shunt_masked_dot *x, int what)
 
 static double dot(const struct shunt_masked_dot *x, const struct grb_masked_counts *n)
 {
-  const double pair = rates.pair * of_values(x, PAIR), value = of_values(x, READ);
-  const double pairs = (double)x->m.nnz;
+  const double pairs = (double)x->m.nnz, value = of_values(x, READ);
+  const double of_pairs = rates.call + rates.pair * of_values(x, PAIR) * pairs;
+  const double reads = shunt_masked_dot_uniform(x) ? n->reads.common : n->reads.scanned;
   const bool turned = x->a.by_column || x->b.by_column;
   if (n->symmetric)
-    return rates.call + rates.half * (rates.read * value * n->reads + pair * pairs) +
-           rates.narrow * pairs;
-  return rates.call + (turned ? rates.turned_read : rates.read) * value * n->reads + pair * pairs +
-         made(&x->a) + made(&x->b);
+    return of_pairs + rates.half * rates.read * value * reads + rates.narrow * pairs;
+  return of_pairs + (turned ? rates.turned_read : rates.read) * value * reads + made(&x->a) +
+         made(&x->b);
 }
 
-/* Rows of M that are long GraphBLAS spreads; others it puts into hash tables. */
-static double met(const struct shunt_masked_dot *x, const struct grb_masked_counts *n)
+static double original_dot(const struct shunt_masked_dot *x, const struct grb_masked_counts *n)
 {
-  const double places = (double)x->m.vectors * (double)x->m.cols;
-  return rates.spread * (double)x->m.nnz > places ? 0 : rates.original_met * n->terms.met;
+  const double pairs = (double)x->m.nnz, far = n->reads.common - rates.merged * pairs;
+  if (shunt_masked_dot_uniform(x))
+    return rates.original_any * pairs + rates.original_step * n->reads.common;
+  return rates.original_pair * pairs + rates.original_read * (far > 0 ? far : 0);
 }
 
 struct grb_masked_cost grb_masked_cost(const struct shunt_masked_dot *x,
                                        const struct grb_masked_counts *n)
 {
   const double pairs = (double)x->m.nnz, entries = (double)x->a.nnz;
-  const double far = n->reads - rates.merged * pairs;
-  const double original_dot =
-      rates.original_read * (far > 0 ? far : 0) + rates.original_pair * pairs;
-  struct grb_masked_cost cost = {.dot = dot(x, n), .saxpy = INFINITY, .original = original_dot};
+  struct grb_masked_cost cost = {
+      .dot = dot(x, n), .saxpy = INFINITY, .original = original_dot(x, n)};
   if (!n->has_terms) return cost;
   /* Of A's entries no more meet a row of B that is not empty. */
   const double read = n->terms.read, offered = n->terms.offered;
@@ -109,7 +109,8 @@ struct grb_masked_cost grb_masked_cost(const struct shunt_masked_dot *x,
                rates.row * of_values(x, ROW) * rows + rates.entry * pairs + rates.visit * entries +
                narrowed(&x->b);
   cost.original = rates.original_term * offered + rates.original_row * all_rows +
-                  rates.original_entry * pairs + met(x, n) + rates.visit * entries;
+                  rates.original_entry * pairs + rates.original_met * n->terms.met +
+                  rates.visit * entries;
   return cost;
 }
 

@@ -13,7 +13,7 @@ struct grb_masked_cost {
 
 /* What is counted of a product (masked.h). */
 struct grb_masked_counts {
-  double reads; /* 0: not counted yet */
+  struct shunt_masked_reads reads; /* 0: not counted yet */
   struct shunt_masked_terms terms;
   bool has_terms, symmetric;
 };

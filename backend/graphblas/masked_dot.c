@@ -59,7 +59,7 @@ static struct shunt_masked_dot product(const struct grb_product *p)
 
 /* ---- the decision ---------------------------------------------------------------------------- */
 
-static const double worth_it = 1.25; /* what is less may be a loss */
+static const double worth_it = 1.2; /* what is less may be a loss */
 
 /* What is a step of searches, too, GraphBLAS may do faster than other products. */
 static struct grb_masked_cost cost_of(const struct grb_product *p, const struct shunt_masked_dot *x,
@@ -91,11 +91,11 @@ static struct shunt_outcome choose(struct grb_product *p)
   const double host = cost.saxpy < cost.dot ? cost.saxpy : cost.dot;
   p->saxpy = cost.saxpy < cost.dot;
   p->alone = host;
-  p->work = (int64_t)(p->saxpy ? n.terms.offered : n.reads);
+  p->work = (int64_t)(p->saxpy ? n.terms.offered : n.reads.scanned);
   p->gain = grb_gain_masked_dot(cost.original, host, p->work, p->threads);
   const struct grb_masked_sources from = sources(p);
   const double otherwise = 1e-9 * (host < cost.original ? host : cost.original) / p->threads;
-  p->cuda = grb_engine_masked_on_gpu(&x, &from, n.reads, otherwise);
+  p->cuda = grb_engine_masked_on_gpu(&x, &from, n.reads.scanned, otherwise);
   if (p->cuda || grb_engine_forced()) return SHUNT_OUTCOME(SHUNT_FITS);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(cost.original < worth_it * host, SHUNT_R_SLOWER);

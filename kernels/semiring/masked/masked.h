@@ -71,10 +71,19 @@ void shunt_store_counts(shunt_type t, const uint32_t *counts, const void *term, 
    the work; NULL for both: only that.  */
 void shunt_masked_dot_finish(struct shunt_masked_dot_work *work, uint64_t *indices, void *values);
 
-/* Entries of A and B that are read where each pair is read from its shorter row, by a sample of
-   M's; T's symmetry would halve it.  The sample is small where the reads an entry are clearly more
-   or fewer than `enough`.  */
-double shunt_masked_dot_reads(const struct shunt_masked_dot *p, double enough);
+/* What dot products of M's entries read, by a sample of those; nothing where the rows of a pair
+   have no columns in common, from where the later one begins to where the earlier one ends.
+
+   scanned   entries of the shorter row; T's symmetry would halve them
+   common    runs of columns in that part of the row that has fewer entries there: what a merge of
+             the two meets unforeseen.  Of a uniform T entries up to the first that both have.
+
+   The sample is small where the shorter row clearly has more or fewer entries than `enough`, on the
+   average; where it has fewer, all of them are common ones.  */
+struct shunt_masked_reads {
+  double scanned, common;
+};
+struct shunt_masked_reads shunt_masked_dot_reads(const struct shunt_masked_dot *p, double enough);
 
 /* Entries of rows of B' that saxpy reads, by a sample of A's; offered: with those of rows that end
    before M's begins, or begin behind it; met: where M has an entry.  False: not known without a

@@ -25,19 +25,12 @@ static bool ends_before(const struct shunt_sparse *s, struct shunt_line x,
   return shunt_entry_index(s, x.end - 1) < shunt_entry_index(t, y.begin);
 }
 
-/* Of one dot product: none where one row ends before the other begins. */
-static int64_t reads_of_pair(const struct shunt_masked_dot *p, int64_t i, int64_t j)
-{
-  const struct shunt_line a = line_of(&p->a, i), b = line_of(&p->b, j);
-  const int64_t la = a.end - a.begin, lb = b.end - b.begin;
-  const bool known = !p->a.by_column && !p->b.by_column && la > 0 && lb > 0;
-  if (known && (ends_before(&p->a, a, &p->b, b) || ends_before(&p->b, b, &p->a, a))) return 0;
-  return la < lb ? la : lb;
-}
-
-static bool has_index(const struct shunt_sparse *s, struct shunt_line x, int64_t j)
+/* The first entry of x that is not below j. */
+static int64_t entry_from(const struct shunt_sparse *s, struct shunt_line x, int64_t j)
 {
   int64_t low = x.begin, high = x.end;
+  if (low == high || shunt_entry_index(s, low) >= j) return low;
+  if (shunt_entry_index(s, high - 1) < j) return high;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     if (shunt_entry_index(s, middle) < j)
@@ -45,7 +38,77 @@ static bool has_index(const struct shunt_sparse *s, struct shunt_line x, int64_t
     else
       high = middle;
   }
-  return low < x.end && shunt_entry_index(s, low) == j;
+  return low;
+}
+
+static int64_t lesser(int64_t x, int64_t y)
+{
+  return x < y ? x : y;
+}
+
+/* Entries of x from the column on where y begins up to that where it ends. */
+static struct shunt_line within(const struct shunt_sparse *s, struct shunt_line x,
+                                const struct shunt_sparse *t, struct shunt_line y)
+{
+  const int64_t first = shunt_entry_index(t, y.begin), last = shunt_entry_index(t, y.end - 1);
+  return (struct shunt_line){entry_from(s, x, first), entry_from(s, x, last + 1)};
+}
+
+/* Of two rows, without what only one can have, entries up to the first that both do. */
+static int64_t until_met(const struct shunt_sparse *s, struct shunt_line x,
+                         const struct shunt_sparse *t, struct shunt_line y)
+{
+  int64_t p = x.begin, q = y.begin;
+  while (p < x.end && q < y.end) {
+    const int64_t j = shunt_entry_index(s, p), k = shunt_entry_index(t, q);
+    if (j == k) break;
+    p += j < k;
+    q += j > k;
+  }
+  return lesser(p - x.begin, q - y.begin);
+}
+
+/* Columns of x that do not follow one another at once: a processor foresees a merge within such a
+   run.  Of a long row as many as its first ones let expect.  */
+static double runs_of(const struct shunt_sparse *s, struct shunt_line x)
+{
+  enum { LOOKED_AT = 64 };
+  const int64_t n = x.end - x.begin, some = lesser(n, LOOKED_AT);
+  int64_t runs = 0, before = -2;
+  for (int64_t e = x.begin; e < x.begin + some; e++) {
+    const int64_t j = shunt_entry_index(s, e);
+    runs += j != before + 1;
+    before = j;
+  }
+  return n ? (double)runs * (double)n / (double)some : 0;
+}
+
+/* Adds those of one dot product: none where one row ends before the other begins.  `common`: those,
+   too. */
+static void add_reads(const struct shunt_masked_dot *p, int64_t i, int64_t j, bool common,
+                      struct shunt_masked_reads *reads)
+{
+  const struct shunt_line a = line_of(&p->a, i), b = line_of(&p->b, j);
+  const int64_t shorter = lesser(a.end - a.begin, b.end - b.begin);
+  const bool known = !p->a.by_column && !p->b.by_column && shorter > 0;
+  if (known && (ends_before(&p->a, a, &p->b, b) || ends_before(&p->b, b, &p->a, a))) return;
+  reads->scanned += (double)shorter;
+  if (!known || !common) {
+    reads->common += (double)shorter;
+    return;
+  }
+  const struct shunt_line from_a = within(&p->a, a, &p->b, b), from_b = within(&p->b, b, &p->a, a);
+  if (shunt_masked_dot_uniform(p))
+    reads->common += (double)until_met(&p->a, from_a, &p->b, from_b);
+  else
+    reads->common += from_a.end - from_a.begin < from_b.end - from_b.begin ? runs_of(&p->a, from_a)
+                                                                           : runs_of(&p->b, from_b);
+}
+
+static bool has_index(const struct shunt_sparse *s, struct shunt_line x, int64_t j)
+{
+  const int64_t at = entry_from(s, x, j);
+  return at < x.end && shunt_entry_index(s, at) == j;
 }
 
 /* Adds those of row i of M and row k of B', which `columns` is read as the rows of.  One of them,
@@ -116,24 +179,25 @@ bool shunt_masked_seems_mirrored(const struct shunt_sparse *m)
   return 2 * there >= LOOKED_AT;
 }
 
-/* Reads an entry of M. */
-static double mean_reads(const struct shunt_masked_dot *p, int64_t sample)
+/* Of all of M's entries, by so many. */
+static struct shunt_masked_reads reads_by(const struct shunt_masked_dot *p, int64_t sample,
+                                          bool common)
 {
-  double reads = 0;
+  const double each = (double)p->m.nnz / (double)sample;
+  struct shunt_masked_reads reads = {0, 0};
   for (int64_t e = 0; e < sample; e++) {
     const int64_t q = place_of(p->m.nnz, sample, e);
     const int64_t i = shunt_vector_id(&p->m, shunt_vector_of(&p->m, q));
-    reads += (double)reads_of_pair(p, i, shunt_entry_index(&p->m, q));
+    add_reads(p, i, shunt_entry_index(&p->m, q), common, &reads);
   }
-  return reads / (double)sample;
+  return (struct shunt_masked_reads){each * reads.scanned, each * reads.common};
 }
 
-double shunt_masked_dot_reads(const struct shunt_masked_dot *p, double enough)
+struct shunt_masked_reads shunt_masked_dot_reads(const struct shunt_masked_dot *p, double enough)
 {
-  const int64_t n = p->m.nnz, few = n < FEW ? n : FEW;
-  if (n == 0) return 0;
-  double mean = mean_reads(p, few);
-  const bool clear = mean * CLEAR < enough || mean > enough * CLEAR;
-  if (!clear && n > few) mean = mean_reads(p, n < SAMPLE ? n : SAMPLE);
-  return mean * (double)n;
+  const int64_t n = p->m.nnz, few = lesser(n, FEW), more = lesser(n, SAMPLE);
+  if (n == 0) return (struct shunt_masked_reads){0, 0};
+  const struct shunt_masked_reads first = reads_by(p, few, false);
+  if (first.scanned * CLEAR < enough * (double)n) return first;
+  return reads_by(p, first.scanned > enough * CLEAR * (double)n ? few : more, true);
 }

@@ -42,6 +42,26 @@ static void decide(void *argument)
   (void)shunt_masked_dot_reads(p, 25);
 }
 
+/* Rows of every third column, 8 of them, from the diagonal on: row i and row i + 3 a, a < 8, are a
+   pair, and have 8 - a columns in common, none beside another.  */
+static void test_common(void)
+{
+  enum { ROWS = 3000, EACH = 8, STEP = 3 };
+  struct shunt_sparse s = band(ROWS, 0, EACH);
+  uint64_t *indices = (uint64_t *)s.indices;
+  for (int64_t i = 0; i + EACH < ROWS; i++)
+    for (int64_t h = 0, to = (int64_t)((const uint64_t *)s.offsets)[i]; h < EACH; h++)
+      indices[to + h] = (uint64_t)(i + STEP * h < ROWS ? i + STEP * h : ROWS - EACH + h);
+  struct shunt_masked_dot p = product(s);
+  const double n = (double)s.nnz, mean = (EACH + 1) / 2.0;
+  const double common = shunt_masked_dot_reads(&p, EACH).common;
+  check(common > 0.9 * mean * n && common < 1.1 * mean * n, "%.3g columns in common, of %.3g",
+        common, mean * n);
+  p.semiring.monoid = SHUNT_ANY;
+  check(shunt_masked_dot_reads(&p, EACH).common < 0.1 * n, "the first of them meets at once");
+  free_sparse(&s);
+}
+
 /* They live until the test ends. */
 static struct shunt_sparse even, ends;
 
@@ -74,8 +94,11 @@ int main(void)
   even = band(25000, 0, 4);
   ends = band(128, 8, 2);
   struct shunt_masked_dot p = product(even);
-  const double reads = shunt_masked_dot_reads(&p, 5);
-  check(reads > 3.9 * (double)even.nnz && reads <= 4 * (double)even.nnz, "a band: reads of rows");
+  const struct shunt_masked_reads reads = shunt_masked_dot_reads(&p, 5);
+  const double entries = (double)even.nnz;
+  check(reads.scanned > 3.9 * entries && reads.scanned <= 4 * entries, "a band: reads of rows");
+  check(reads.common > 0.9 * entries && reads.common <= entries, "a run of columns each");
+  test_common();
   const long instructions = CAN_COUNT ? instructions_of(decide, &p) : -1;
   if (instructions < 0)
     check_skip("instructions cannot be counted here");
@@ -86,7 +109,7 @@ int main(void)
   /* Of fewer than two entries for each that is looked at.  Row i < 8 meets 8 - i long ones. */
   double want = 2 * 2 * 120;
   for (int i = 0; i < 8; i++) want += 30 * (8 - i) + 2 * (22 + i);
-  const double got = shunt_masked_dot_reads(&p, 4);
+  const double got = shunt_masked_dot_reads(&p, 4).scanned;
   check(got > 0.9 * want && got < 1.1 * want, "a sample of all of M: %.3g reads, of %.3g", got,
         want);
   test_terms();
