@@ -28,7 +28,7 @@ static const struct {
   double vector, host_vector, vector_off;
   /* 32 products of 1000 to 2000 rows, inner sizes 16 and 32; graphblas-host.txt. */
   double term, whole, host_term, sddmm_off;
-  double masked_off;     /* of 49 products that are taken (masked_cost.c) */
+  double masked_off;     /* of 213 products that are taken (masked_cost.c) */
   double step, step_off; /* of 348 steps that are taken (frontier_cost.c) */
   double entries_a_thread;
 } rates = {
