@@ -1,6 +1,7 @@
 /* masked_cost.c: rates of 19 graphs with 16 products each (tests/bench/graphs.md), each taken by
-   GraphBLAS and by both of our ways, one thread of a Zen 3.  Ours are what they took; GraphBLAS'
-   such that what is chosen loses least, with each graph left out in turn.
+   GraphBLAS and by both of our ways, one thread of a Zen 3.  Ours are what they took; GraphBLAS' are
+   set by hand near the fit in which what is chosen loses least: a fit to 18 of the graphs loses on
+   few products of the one left out, but much there where rows repeat, as a grid's.
 
    GraphBLAS takes dot products where both operands are by row, merging two rows from where both
    have columns; where op(B) is by row it adds up rows.  What a merge costs varies fourfold with how
@@ -78,7 +79,7 @@ static double dot(const struct shunt_masked_dot *x, const struct grb_masked_coun
 {
   const double pairs = (double)x->m.nnz, value = of_values(x, READ);
   const double of_pairs = rates.call + rates.pair * of_values(x, PAIR) * pairs;
-  const double reads = shunt_masked_dot_uniform(x) ? n->reads.common : n->reads.scanned;
+  const double reads = shunt_masked_dot_uniform(x) ? n->reads.until_met : n->reads.scanned;
   const bool turned = x->a.by_column || x->b.by_column;
   if (n->symmetric)
     return of_pairs + rates.half * rates.read * value * reads + rates.narrow * pairs;
@@ -88,9 +89,9 @@ static double dot(const struct shunt_masked_dot *x, const struct grb_masked_coun
 
 static double original_dot(const struct shunt_masked_dot *x, const struct grb_masked_counts *n)
 {
-  const double pairs = (double)x->m.nnz, far = n->reads.common - rates.merged * pairs;
+  const double pairs = (double)x->m.nnz, far = n->reads.runs - rates.merged * pairs;
   if (shunt_masked_dot_uniform(x))
-    return rates.original_any * pairs + rates.original_step * n->reads.common;
+    return rates.original_any * pairs + rates.original_step * n->reads.until_met;
   return rates.original_pair * pairs + rates.original_read * (far > 0 ? far : 0);
 }
 

@@ -75,13 +75,14 @@ void shunt_masked_dot_finish(struct shunt_masked_dot_work *work, uint64_t *indic
    have no columns in common, from where the later one begins to where the earlier one ends.
 
    scanned   entries of the shorter row; T's symmetry would halve them
-   common    runs of columns in that part of the row that has fewer entries there: what a merge of
-             the two meets unforeseen.  Of a uniform T entries up to the first that both have.
+   runs      of columns, in that part of the row that has fewer entries there: what a merge of the
+             two meets unforeseen; not of a uniform T, where it ends at the first that both have
+   until_met entries up to that one; of a uniform T only
 
    The sample is small where the shorter row clearly has more or fewer entries than `enough`, on the
-   average; where it has fewer, all of them are common ones.  */
+   average; where it has fewer, both are all of them.  */
 struct shunt_masked_reads {
-  double scanned, common;
+  double scanned, runs, until_met;
 };
 struct shunt_masked_reads shunt_masked_dot_reads(const struct shunt_masked_dot *p, double enough);
 

@@ -54,18 +54,20 @@ static struct shunt_line within(const struct shunt_sparse *s, struct shunt_line 
   return (struct shunt_line){entry_from(s, x, first), entry_from(s, x, last + 1)};
 }
 
-/* Of two rows, without what only one can have, entries up to the first that both do. */
+/* Of two rows entries up to the first column that both have; all of the shorter one where its first
+   ones have none, as hubs would else be walked for each of their leaves.  */
 static int64_t until_met(const struct shunt_sparse *s, struct shunt_line x,
                          const struct shunt_sparse *t, struct shunt_line y)
 {
-  int64_t p = x.begin, q = y.begin;
-  while (p < x.end && q < y.end) {
-    const int64_t j = shunt_entry_index(s, p), k = shunt_entry_index(t, q);
-    if (j == k) break;
-    p += j < k;
-    q += j > k;
+  enum { LOOKED_AT = 256 };
+  const int64_t n = x.end - x.begin, begin = y.begin;
+  if (n > y.end - y.begin) return until_met(t, y, s, x);
+  for (int64_t e = 0; e < lesser(n, LOOKED_AT); e++) {
+    const int64_t j = shunt_entry_index(s, x.begin + e);
+    y.begin = entry_from(t, y, j);
+    if (y.begin == y.end || shunt_entry_index(t, y.begin) == j) return lesser(e, y.begin - begin);
   }
-  return lesser(p - x.begin, q - y.begin);
+  return n;
 }
 
 /* Columns of x that do not follow one another at once: a processor foresees a merge within such a
@@ -83,9 +85,9 @@ static double runs_of(const struct shunt_sparse *s, struct shunt_line x)
   return n ? (double)runs * (double)n / (double)some : 0;
 }
 
-/* Adds those of one dot product: none where one row ends before the other begins.  `common`: those,
-   too. */
-static void add_reads(const struct shunt_masked_dot *p, int64_t i, int64_t j, bool common,
+/* Adds those of one dot product: none where one row ends before the other begins.  `merged`: what a
+   merge of the two meets, too. */
+static void add_reads(const struct shunt_masked_dot *p, int64_t i, int64_t j, bool merged,
                       struct shunt_masked_reads *reads)
 {
   const struct shunt_line a = line_of(&p->a, i), b = line_of(&p->b, j);
@@ -93,16 +95,17 @@ static void add_reads(const struct shunt_masked_dot *p, int64_t i, int64_t j, bo
   const bool known = !p->a.by_column && !p->b.by_column && shorter > 0;
   if (known && (ends_before(&p->a, a, &p->b, b) || ends_before(&p->b, b, &p->a, a))) return;
   reads->scanned += (double)shorter;
-  if (!known || !common) {
-    reads->common += (double)shorter;
+  if (!known || !merged) {
+    reads->runs += (double)shorter;
+    reads->until_met += (double)shorter;
     return;
   }
   const struct shunt_line from_a = within(&p->a, a, &p->b, b), from_b = within(&p->b, b, &p->a, a);
   if (shunt_masked_dot_uniform(p))
-    reads->common += (double)until_met(&p->a, from_a, &p->b, from_b);
+    reads->until_met += (double)until_met(&p->a, from_a, &p->b, from_b);
   else
-    reads->common += from_a.end - from_a.begin < from_b.end - from_b.begin ? runs_of(&p->a, from_a)
-                                                                           : runs_of(&p->b, from_b);
+    reads->runs += from_a.end - from_a.begin < from_b.end - from_b.begin ? runs_of(&p->a, from_a)
+                                                                         : runs_of(&p->b, from_b);
 }
 
 static bool has_index(const struct shunt_sparse *s, struct shunt_line x, int64_t j)
@@ -181,22 +184,23 @@ bool shunt_masked_seems_mirrored(const struct shunt_sparse *m)
 
 /* Of all of M's entries, by so many. */
 static struct shunt_masked_reads reads_by(const struct shunt_masked_dot *p, int64_t sample,
-                                          bool common)
+                                          bool merged)
 {
   const double each = (double)p->m.nnz / (double)sample;
-  struct shunt_masked_reads reads = {0, 0};
+  struct shunt_masked_reads reads = {0, 0, 0};
   for (int64_t e = 0; e < sample; e++) {
     const int64_t q = place_of(p->m.nnz, sample, e);
     const int64_t i = shunt_vector_id(&p->m, shunt_vector_of(&p->m, q));
-    add_reads(p, i, shunt_entry_index(&p->m, q), common, &reads);
+    add_reads(p, i, shunt_entry_index(&p->m, q), merged, &reads);
   }
-  return (struct shunt_masked_reads){each * reads.scanned, each * reads.common};
+  return (struct shunt_masked_reads){each * reads.scanned, each * reads.runs,
+                                     each * reads.until_met};
 }
 
 struct shunt_masked_reads shunt_masked_dot_reads(const struct shunt_masked_dot *p, double enough)
 {
   const int64_t n = p->m.nnz, few = lesser(n, FEW), more = lesser(n, SAMPLE);
-  if (n == 0) return (struct shunt_masked_reads){0, 0};
+  if (n == 0) return (struct shunt_masked_reads){0, 0, 0};
   const struct shunt_masked_reads first = reads_by(p, few, false);
   if (first.scanned * CLEAR < enough * (double)n) return first;
   return reads_by(p, first.scanned > enough * CLEAR * (double)n ? few : more, true);

@@ -54,12 +54,44 @@ static void test_common(void)
       indices[to + h] = (uint64_t)(i + STEP * h < ROWS ? i + STEP * h : ROWS - EACH + h);
   struct shunt_masked_dot p = product(s);
   const double n = (double)s.nnz, mean = (EACH + 1) / 2.0;
-  const double common = shunt_masked_dot_reads(&p, EACH).common;
-  check(common > 0.9 * mean * n && common < 1.1 * mean * n, "%.3g columns in common, of %.3g",
-        common, mean * n);
+  const double runs = shunt_masked_dot_reads(&p, EACH).runs;
+  check(runs > 0.9 * mean * n && runs < 1.1 * mean * n, "%.3g columns in common, of %.3g", runs,
+        mean * n);
   p.semiring.monoid = SHUNT_ANY;
-  check(shunt_masked_dot_reads(&p, EACH).common < 0.1 * n, "the first of them meets at once");
+  check(shunt_masked_dot_reads(&p, EACH).until_met < 0.1 * n, "the first of them meets at once");
   free_sparse(&s);
+}
+
+/* Row 0 has even columns and row 1 odd ones: they are a pair of one product, and never meet. */
+static void test_never_met(void)
+{
+  enum { EACH = 100000 };
+  static const uint64_t offsets[] = {0, EACH, 2 * EACH}, one[] = {0, 1, 1}, second = 1;
+  uint64_t *indices = allocate(2 * EACH * sizeof *indices);
+  for (uint64_t e = 0; e < EACH; e++) {
+    indices[e] = 2 * e;
+    indices[EACH + e] = 2 * e + 1;
+  }
+  const struct shunt_sparse s = {.rows = 2,
+                                 .cols = 2 * EACH,
+                                 .vectors = 2,
+                                 .nnz = 2 * EACH,
+                                 .offset_bytes = 8,
+                                 .index_bytes = 8,
+                                 .offsets = offsets,
+                                 .indices = indices,
+                                 .iso = true};
+  struct shunt_masked_dot p = product(s);
+  p.semiring.monoid = SHUNT_ANY;
+  p.m.cols = 2;
+  p.m.nnz = 1;
+  p.m.offsets = one;
+  p.m.indices = &second;
+  const double n = shunt_masked_dot_reads(&p, EACH).until_met;
+  check(n >= EACH - 1, "hubs that do not meet: %.3g entries", n);
+  const long instructions = CAN_COUNT ? instructions_of(decide, &p) : -1;
+  check(instructions < 300000, "they are not walked: %ld instructions", instructions);
+  free(indices);
 }
 
 /* They live until the test ends. */
@@ -97,8 +129,9 @@ int main(void)
   const struct shunt_masked_reads reads = shunt_masked_dot_reads(&p, 5);
   const double entries = (double)even.nnz;
   check(reads.scanned > 3.9 * entries && reads.scanned <= 4 * entries, "a band: reads of rows");
-  check(reads.common > 0.9 * entries && reads.common <= entries, "a run of columns each");
+  check(reads.runs > 0.9 * entries && reads.runs <= entries, "a run of columns each");
   test_common();
+  test_never_met();
   const long instructions = CAN_COUNT ? instructions_of(decide, &p) : -1;
   if (instructions < 0)
     check_skip("instructions cannot be counted here");
