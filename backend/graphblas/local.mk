@@ -4,7 +4,7 @@ include %D%/gpu/local.mk
 GRAPHBLAS_SOURCES = \
   %D%/choose.c %D%/commit.c %D%/engine.c %D%/entry.c \
   %D%/frontier/frontier.c %D%/frontier/frontier_cost.c %D%/frontier/frontier_glance.c \
-  %D%/gain.c %D%/layout.c \
+  %D%/frontier/frontier_host.c %D%/frontier/frontier_original.c %D%/gain.c %D%/layout.c \
   %D%/library.c %D%/mask.c %D%/masked_cost.c %D%/masked_dot.c %D%/measure.c %D%/memory.c \
   %D%/operand.c %D%/product.c %D%/read.c %D%/report.c %D%/sddmm.c %D%/semiring.c \
   %D%/settings.c %D%/spmm.c

@@ -1,7 +1,7 @@
 /* masked_cost.c: rates of 19 graphs with 16 products each (tests/bench/graphs.md), each taken by
-   GraphBLAS and by both of our ways, one thread of a Zen 3.  Ours are what they took; GraphBLAS' are
-   set by hand near the fit in which what is chosen loses least: a fit to 18 of the graphs loses on
-   few products of the one left out, but much there where rows repeat, as a grid's.
+   GraphBLAS and by both of our ways, one thread of a Zen 3.  Ours are what they took.  GraphBLAS'
+   are set by hand near the fit in which what is chosen loses least: a fit to 18 of the graphs loses
+   on few products of the one left out, but much there where rows repeat, as a grid's.
 
    GraphBLAS takes dot products where both operands are by row, merging two rows from where both
    have columns; where op(B) is by row it adds up rows.  What a merge costs varies fourfold with how

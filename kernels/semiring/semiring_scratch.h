@@ -17,4 +17,10 @@ struct shunt_scratch {
 struct shunt_scratch shunt_scratch_take(size_t bytes);
 void shunt_scratch_give(struct shunt_scratch scratch);
 
+/* So many bytes, in whole lines of cache: what comes behind them is aligned as they are. */
+static inline size_t shunt_whole_lines(size_t bytes)
+{
+  return (bytes + 63) / 64 * 64;
+}
+
 #endif

@@ -37,6 +37,7 @@ check_LIBRARIES = %D%/libtested-tool.a
   backend/tool/tool_progress.c backend/tool/tool_random.c backend/tool/tool_text.c
 check_LTLIBRARIES = %D%/libtested.la
 %C%_libtested_la_SOURCES = backend/graphblas/frontier/frontier_cost.c \
+  backend/graphblas/frontier/frontier_host.c backend/graphblas/frontier/frontier_original.c \
   backend/graphblas/gpu/cost.c backend/graphblas/gpu/masked/masked_seconds.c \
   backend/graphblas/memory.c backend/native/no_cuda.c $(HOST_PLAN_SOURCES) \
   $(NO_ROUTES_SOURCES) $(COST_SOURCES) $(COST_TABLE_SOURCES) $(CONV_PROFILE_SEMIRING)

@@ -4,11 +4,20 @@
 #define SHUNT_SEMIRING_FRONTIER_BITS_H
 
 #include "kernels/semiring/frontier/frontier_kernels.h"
+#include "kernels/semiring/semiring_operands.h"
 
 /* Nodes begin <= j < end; begin is a multiple of 64. */
 struct shunt_range {
   int64_t begin, end;
 };
+
+/* The column or row of entry q; `wide`, whether indices have 8 bytes, is a constant where loops are
+   inlined for it.  */
+static inline __attribute__((always_inline)) int64_t shunt_index_of(const struct shunt_sparse *s,
+                                                                    bool wide, int64_t q)
+{
+  return shunt_index_at(s->indices, wide ? 8 : 4, q);
+}
 
 /* The part of a row's entries that is in the range.  Indices ascend. */
 struct shunt_line shunt_line_within(const struct shunt_sparse *s, struct shunt_line line,

@@ -5,14 +5,10 @@
 #include <string.h>
 
 #include "kernels/semiring/semiring_operands.h"
+#include "kernels/semiring/semiring_scratch.h"
 #include "kernels/semiring/semiring_team.h"
 
 /* ---- scratch --------------------------------------------------------------------------------- */
-
-static size_t rounded(size_t bytes)
-{
-  return (bytes + 63) & ~(size_t)63;
-}
 
 static int64_t lanes_of(const struct shunt_frontier *p)
 {
@@ -27,7 +23,7 @@ static size_t lay_out(const struct shunt_frontier *p, int parts, char *memory,
 #define PLACE(field, count)                                                                        \
   do {                                                                                             \
     if (memory) g->field = (void *)(memory + bytes);                                               \
-    bytes += rounded((count) * sizeof *g->field);                                                  \
+    bytes += shunt_whole_lines((count) * sizeof *g->field);                                        \
   } while (0)
   PLACE(count, (size_t)parts);
   if (p->sums) {

@@ -7,11 +7,6 @@
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-static inline int64_t index_of(const struct shunt_sparse *a, bool wide, int64_t q)
-{
-  return wide ? ((const int64_t *)a->indices)[q] : ((const int32_t *)a->indices)[q];
-}
-
 /* These rows came from k to j, none of them before. */
 static inline void note(struct shunt_group *g, int64_t j, int64_t k, uint64_t rows)
 {
@@ -29,7 +24,7 @@ static inline void push(struct shunt_group *g, struct shunt_range columns, bool 
     const struct shunt_line whole = {shunt_vector_begin(a, k), shunt_vector_begin(a, k + 1)};
     const struct shunt_line l = shunt_line_within(a, whole, columns);
     for (int64_t q = l.begin; q < l.end; q++) {
-      const int64_t j = index_of(a, wide, q);
+      const int64_t j = shunt_index_of(a, wide, q);
       const uint64_t fresh = bits & ~met[j];
       if (!fresh) continue;
       met[j] |= fresh;
@@ -45,7 +40,7 @@ static inline void pull(struct shunt_group *g, struct shunt_range columns, bool 
     const int64_t end = shunt_vector_begin(a, j + 1);
     uint64_t met = g->t_words[j];
     for (int64_t q = shunt_vector_begin(a, j); q < end && ~met; q++) {
-      const int64_t k = index_of(a, wide, q);
+      const int64_t k = shunt_index_of(a, wide, q);
       const uint64_t fresh = g->f_words[k] & ~met;
       if (!fresh) continue;
       met |= fresh;

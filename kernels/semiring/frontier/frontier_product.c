@@ -92,7 +92,7 @@ static void run_singles(void *singles, int64_t begin, int64_t end, int worker)
 
 static bool compute_singles(struct shunt_frontier_work *x)
 {
-  const size_t workers = (size_t)shunt_team_workers(x->threads), flags = (workers + 63) / 64 * 64;
+  const size_t workers = (size_t)shunt_team_workers(x->threads), flags = shunt_whole_lines(workers);
   const size_t bits = (size_t)(x->p.rows * x->to.stride) * sizeof *x->to.bits;
   const size_t each = shunt_single_bytes(&x->p);
   x->scratch = shunt_scratch_take(bits + flags + each * workers);

@@ -20,6 +20,7 @@
 
 #include "kernels/semiring/semiring_choice.h"
 #include "kernels/semiring/semiring_operands.h"
+#include "kernels/semiring/semiring_scratch.h"
 
 /* Inlined once for each set of instructions. */
 #define INLINED static inline __attribute__((always_inline))
@@ -31,11 +32,6 @@ struct row {
   uint64_t *bits, *mask; /* mask: of a sparse M */
 };
 
-static size_t rounded(size_t bytes)
-{
-  return (bytes + 63) & ~(size_t)63;
-}
-
 static size_t words_of(const struct shunt_frontier *p)
 {
   return ((size_t)p->a.cols + 63) / 64;
@@ -44,12 +40,12 @@ static size_t words_of(const struct shunt_frontier *p)
 static size_t line_bytes(const struct shunt_frontier *p)
 {
   const size_t each = p->sums ? sizeof(double) : p->parents ? sizeof(uint32_t) : 0;
-  return rounded((size_t)p->a.cols * each);
+  return shunt_whole_lines((size_t)p->a.cols * each);
 }
 
 size_t shunt_single_bytes(const struct shunt_frontier *p)
 {
-  return line_bytes(p) + rounded(words_of(p) * sizeof(uint64_t));
+  return line_bytes(p) + shunt_whole_lines(words_of(p) * sizeof(uint64_t));
 }
 
 void shunt_single_start(const struct shunt_frontier *p, char *scratch)
@@ -60,11 +56,6 @@ void shunt_single_start(const struct shunt_frontier *p, char *scratch)
 
 /* ---- what is met ---------------------------------------------------------------------------- */
 
-INLINED uint64_t index_of(const struct shunt_sparse *a, bool wide, int64_t e)
-{
-  return wide ? ((const uint64_t *)a->indices)[e] : ((const uint32_t *)a->indices)[e];
-}
-
 /* The rows of A that come next are asked for: they stand anywhere. */
 INLINED void ask(const struct shunt_frontier *p, bool wide, int64_t q, int64_t end)
 {
@@ -74,8 +65,9 @@ INLINED void ask(const struct shunt_frontier *p, bool wide, int64_t q, int64_t e
   __builtin_prefetch((const char *)p->a.indices + shunt_vector_begin(&p->a, k) * (wide ? 8 : 4));
 }
 
-INLINED void mark(uint64_t *bits, uint64_t j)
+INLINED void mark(uint64_t *bits, int64_t place)
 {
+  const uint64_t j = (uint64_t)place;
   bits[j / 64] |= (uint64_t)1 << j % 64;
 }
 
@@ -88,7 +80,7 @@ INLINED void add(const struct row *r, struct shunt_line f, bool wide)
     const double value = ((const double *)from->values)[from->iso ? 0 : q];
     ask(r->p, wide, q, f.end);
     for (int64_t e = shunt_vector_begin(a, k); e < end; e++) {
-      const uint64_t j = index_of(a, wide, e);
+      const int64_t j = shunt_index_of(a, wide, e);
       line[j] += value;
       mark(r->bits, j);
     }
@@ -103,7 +95,7 @@ INLINED void note(const struct row *r, struct shunt_line f, bool wide)
   for (int64_t q = f.end; q-- > f.begin;) {
     const int64_t k = shunt_entry_index(&r->p->f.sparse, q), end = shunt_vector_begin(a, k + 1);
     for (int64_t e = shunt_vector_begin(a, k); e < end; e++) {
-      const uint64_t j = index_of(a, wide, e);
+      const int64_t j = shunt_index_of(a, wide, e);
       line[j] = (uint32_t)k;
       mark(r->bits, j);
     }
@@ -116,7 +108,8 @@ INLINED void meet(const struct row *r, struct shunt_line f, bool wide)
   for (int64_t q = f.begin; q < f.end; q++) {
     const int64_t k = shunt_entry_index(&r->p->f.sparse, q), end = shunt_vector_begin(a, k + 1);
     ask(r->p, wide, q, f.end);
-    for (int64_t e = shunt_vector_begin(a, k); e < end; e++) mark(r->bits, index_of(a, wide, e));
+    for (int64_t e = shunt_vector_begin(a, k); e < end; e++)
+      mark(r->bits, shunt_index_of(a, wide, e));
   }
 }
 

@@ -65,18 +65,13 @@ static void values_of_sparse(struct shunt_group *g, struct shunt_range nodes)
 /* Which entries count is listed first, without branches, so that their lines are asked for
    together.  */
 
-INLINED int64_t index_of(const struct shunt_sparse *a, bool wide, int64_t q)
-{
-  return wide ? ((const int64_t *)a->indices)[q] : ((const int32_t *)a->indices)[q];
-}
-
 /* Of A's entries q <= e < end: nodes that have one of these bits. */
 INLINED int list(const struct shunt_sparse *a, bool wide, int64_t q, int64_t end,
                  const uint8_t *have, uint8_t bits, uint32_t *nodes)
 {
   int count = 0;
   for (; q < end; q++) {
-    const int64_t v = index_of(a, wide, q);
+    const int64_t v = shunt_index_of(a, wide, q);
     nodes[count] = (uint32_t)v;
     count += (have[v] & bits) != 0;
   }

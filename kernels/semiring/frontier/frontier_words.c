@@ -6,11 +6,6 @@
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-static inline int64_t index_of(const struct shunt_sparse *a, bool wide, int64_t q)
-{
-  return wide ? ((const int64_t *)a->indices)[q] : ((const int32_t *)a->indices)[q];
-}
-
 /* The T of a part's own nodes. */
 static uint64_t *own(const struct shunt_group *g, int part)
 {
@@ -26,7 +21,7 @@ static inline void push(struct shunt_group *g, int part, bool wide)
     const uint64_t bits = g->f_words[k];
     if (!bits) continue;
     const int64_t end = shunt_vector_begin(a, k + 1);
-    for (int64_t q = shunt_vector_begin(a, k); q < end; q++) to[index_of(a, wide, q)] |= bits;
+    for (int64_t q = shunt_vector_begin(a, k); q < end; q++) to[shunt_index_of(a, wide, q)] |= bits;
   }
 }
 
@@ -56,7 +51,7 @@ static inline void pull(struct shunt_group *g, struct shunt_range columns, bool 
     const uint64_t allowed = g->allowed_words[j];
     uint64_t bits = 0;
     for (int64_t q = shunt_vector_begin(a, j); q < end && (bits & allowed) != allowed; q++)
-      bits |= g->f_words[index_of(a, wide, q)];
+      bits |= g->f_words[shunt_index_of(a, wide, q)];
     g->t_words[j] = bits & allowed;
   }
 }

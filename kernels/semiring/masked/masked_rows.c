@@ -10,7 +10,7 @@
 
 void *shunt_masked_piece(struct shunt_masked_memory *m, size_t bytes)
 {
-  const size_t whole = bytes ? (bytes + 63) / 64 * 64 : 64;
+  const size_t whole = shunt_whole_lines(bytes ? bytes : 1);
   if (!m->block.memory || whole > m->block.bytes - m->used) return NULL;
   m->used += whole;
   return m->block.memory + m->used - whole;

@@ -16,7 +16,7 @@ void *shunt_masked_piece(struct shunt_masked_memory *m, size_t bytes);
 /* Of the block for a piece. */
 static inline size_t shunt_piece_bytes(int64_t n, size_t size)
 {
-  return ((size_t)n * size + 63) / 64 * 64;
+  return shunt_whole_lines((size_t)n * size);
 }
 
 /* By row, not hypersparse: row i has the entries offsets[i] <= p < offsets[i + 1].  Values as in
