@@ -19,12 +19,14 @@ static void entry(const struct shunt_sparse *s, int64_t v, int64_t q, int64_t *i
 static void spread_row(const struct shunt_sparse *s, int64_t row, int64_t *place)
 {
   for (int64_t k = 0; k < s->cols; k++) place[k] = -1;
-  for (int64_t v = 0; v < s->vectors; v++)
+  for (int64_t v = 0; v < s->vectors; v++) {
+    if (!s->by_column && shunt_vector_id(s, v) != row) continue;
     for (int64_t q = shunt_vector_begin(s, v); q < shunt_vector_begin(s, v + 1); q++) {
       int64_t i, k;
       entry(s, v, q, &i, &k);
       if (i == row) place[k] = q;
     }
+  }
 }
 
 /* Row a's and row b's values where both have any, side by side. */
@@ -55,15 +57,16 @@ shunt_status shunt_masked_dot_twin(const struct shunt_masked_dot *p, void *value
   int64_t *other = place + k_end;
   char *u = (char *)(other + k_end), *w = u + k_end * sizeof(uint64_t);
   uint32_t *each = (uint32_t *)(void *)(w + k_end * sizeof(uint64_t));
-  for (int64_t v = 0; v < p->m.vectors; v++)
+  for (int64_t v = 0; v < p->m.vectors; v++) {
+    spread_row(&p->a, shunt_vector_id(&p->m, v), place);
     for (int64_t q = shunt_vector_begin(&p->m, v); q < shunt_vector_begin(&p->m, v + 1); q++) {
-      spread_row(&p->a, shunt_vector_id(&p->m, v), place);
       spread_row(&p->b, shunt_entry_index(&p->m, q), other);
       const struct shunt_terms terms = {
           .count = meet(p, size, place, other, u, w, each), .met = each, .k = each, .a = u, .b = w};
       exists[q] = terms.count > 0;
       if (exists[q]) sum(&p->semiring, &terms, values, q);
     }
+  }
   free(place);
   return SHUNT_OK;
 }
