@@ -26,7 +26,8 @@ B ?= emulated
 CXX ?= g++
 CC ?= gcc
 PYTHON ?= python3
-SANITIZE ?= -fsanitize=address,alignment -fno-sanitize-recover=alignment
+SANITIZE ?= -fsanitize=address,alignment -fno-sanitize-recover=alignment \
+  -fno-sanitize-address-use-after-scope
 ARCHIVE ?= $(B)/libemulated.a
 SEEDS ?= 1
 TEST_SECONDS ?= 6000
@@ -53,7 +54,7 @@ ARCHIVED := $(call below,kernels conv $(BACKEND) tests/bench/ablation,*.cu) \
 REWRITTEN := $(addprefix $(B)/tree/,$(filter-out kernels/ptx/%,\
   $(call below,kernels conv tests/gpu tests/bench/ablation,*.cuh)))
 EMULATOR := $(patsubst %,$(B)/o/tests/emulator/%.o,fibers.cpp grid.cpp memory.cpp report.cpp \
-  runtime.cpp runtime_launch.cpp runtime_memory.cpp runtime_streams.cpp streams.cpp)
+  runtime.cpp runtime_launch.cpp runtime_memory.cpp runtime_streams.cpp streams.cpp wgmma.cpp)
 source_of = $(or $(SOURCE_$(1)),$(patsubst $(top)/%,%,$(wildcard \
   $(top)/tests/gpu/*/$(1).cu $(top)/tests/gpu/*/$(1).c)))
 # Absolute sources come into the tree by their last name.

@@ -13,7 +13,7 @@ inline float float_of_bfloat16(uint16_t b)
 {
   const uint32_t bits = (uint32_t)b << 16;
   float f;
-  memcpy(&f, &bits, sizeof f);
+  __builtin_memcpy(&f, &bits, sizeof f);
   return f;
 }
 inline uint16_t bfloat16_of_float(float f)

@@ -10,42 +10,43 @@
 namespace emulator
 {
 
+template <class To, class From> inline To bits_as(From x)
+{
+  static_assert(sizeof(To) == sizeof(From), "as many bits");
+  To to;
+  __builtin_memcpy(&to, &x, sizeof to);
+  return to;
+}
+
+// Its bits in float's places, where its exponent is 112 less than a float's would be: also those of
+// a subnormal number are then a float's, which the multiplication makes a normal one.
 inline float float_of_half(uint16_t h)
 {
-  const int exponent = h >> 10 & 31, fraction = h & 1023;
-  float magnitude;
-  if (exponent == 31)
-    magnitude = fraction ? NAN : INFINITY;
-  else if (exponent == 0)
-    magnitude = ldexpf((float)fraction, -24);
-  else
-    magnitude = ldexpf((float)(1024 + fraction), exponent - 25);
-  return h & 0x8000 ? -magnitude : magnitude;
+  if ((h & 0x7c00) == 0x7c00) return h & 1023 ? NAN : h & 0x8000 ? -INFINITY : INFINITY;
+  return bits_as<float>((uint32_t)(h & 0x8000) << 16 | (uint32_t)(h & 0x7fff) << 13) * 0x1p112f;
 }
 
-// float_of_half for all 65536 of them.
-inline const float *half_table()
+// To nearest even by what is added below the last place, the carry of which may raise the exponent;
+// a subnormal number is added to one whose last place is 2^-24.
+inline uint16_t half_of_float(float x)
 {
-  static const float *table = [] {
-    float *t = new float[65536];
-    for (int i = 0; i < 65536; i++) t[i] = float_of_half((uint16_t)i);
-    return t;
-  }();
-  return table;
+  const uint16_t sign = signbit(x) ? 0x8000 : 0;
+  const uint32_t bits = bits_as<uint32_t>(x) & 0x7fffffff;
+  if (isnan(x)) return 0x7fff; // the device's NaN
+  if (bits >= bits_as<uint32_t>(65520.0f)) return (uint16_t)(sign | 0x7c00);
+  if (bits < bits_as<uint32_t>(0x1p-14f))
+    return (uint16_t)(sign | (bits_as<uint32_t>(fabsf(x) + 0.5f) - bits_as<uint32_t>(0.5f)));
+  return (uint16_t)(sign | ((bits + 0xfff + (bits >> 13 & 1)) >> 13) - (112 << 10));
 }
-
 inline uint16_t half_of_double(double x)
 {
   const uint16_t sign = signbit(x) ? 0x8000 : 0;
-  const double magnitude = fabs(x);
-  if (isnan(x)) return 0x7fff; // the device's NaN
-  if (magnitude >= 65520) return (uint16_t)(sign | 0x7c00);
-  int exponent;
-  frexp(magnitude, &exponent); // magnitude = f 2^exponent, 1/2 <= f < 1
-  if (exponent < -13) exponent = -13;
-  const double units = nearbyint(ldexp(magnitude, 11 - exponent)); // of the last place
-  const unsigned n = (unsigned)units;                              // 0 .. 2048
-  return (uint16_t)(sign | (n < 1024 ? n : ((unsigned)(exponent + 13) << 10) + n));
+  const uint64_t bits = bits_as<uint64_t>(fabs(x)), below = (UINT64_C(1) << 41) - 1;
+  if (isnan(x)) return 0x7fff;
+  if (bits >= bits_as<uint64_t>(65520.0)) return (uint16_t)(sign | 0x7c00);
+  if (bits < bits_as<uint64_t>(0x1p-14))
+    return (uint16_t)(sign | (bits_as<uint64_t>(fabs(x) + 0x1p28) - bits_as<uint64_t>(0x1p28)));
+  return (uint16_t)(sign | ((bits + below + (bits >> 42 & 1)) >> 42) - (1008 << 10));
 }
 
 } // namespace emulator
@@ -57,10 +58,10 @@ struct alignas(2) __half {
   unsigned short x;
   __half() = default;
   __half(__half_raw r) : x(r.x) {}
-  __half(float f) : x(emulator::half_of_double(f)) {}
+  __half(float f) : x(emulator::half_of_float(f)) {}
   __half(double d) : x(emulator::half_of_double(d)) {}
   __half(int i) : x(emulator::half_of_double(i)) {}
-  operator float() const { return emulator::half_table()[x]; }
+  operator float() const { return emulator::float_of_half(x); }
 };
 typedef __half half;
 struct alignas(4) __half2 {
@@ -70,7 +71,7 @@ typedef __half2 half2;
 
 inline float __half2float(__half h)
 {
-  return emulator::half_table()[h.x];
+  return emulator::float_of_half(h.x);
 }
 inline __half __float2half_rn(float f)
 {

@@ -9,106 +9,65 @@ namespace ptx
 
 inline void wgmma_keep(uint32_t) {}
 
-// The lane's two rows of A, and which of their columns are stored, from the words of the lanes that
-// Selector names.
-template <class T, int Selector>
-inline void wgmma_unpack(uint64_t a, uint32_t metadata, float (&left)[2][32], uint32_t (&stored)[2])
+// What four bits say of four columns that begin with `first`: where the two that are stored stand.
+inline void wgmma_pair(uint32_t pair, int first, uint8_t *place)
 {
-  const int lane = threadIdx.x % 32, row = threadIdx.x / 32 % 4 * 16 + lane / 4;
+  if ((pair & 3) >= pair >> 2) emulator::fail("wgmma.sp: positions %u do not ascend", pair);
+  place[0] = (uint8_t)(first + (pair & 3));
+  place[1] = (uint8_t)(first + (pair >> 2));
+}
+
+// The words are those of the lanes that Selector names; one has 16 bits for each of two rows.
+template <int Selector> inline void wgmma_places(uint32_t metadata, uint8_t (&place)[2][32])
+{
+  const int lane = threadIdx.x % 32;
   for (int i = 0; i < 2; i++) {
     const uint32_t word = __shfl_sync(0xffffffffu, metadata, lane / 4 * 4 + 2 * Selector + i);
     for (int h = 0; h < 2; h++)
-      for (int place = 0; place < 8; place++) {
-        const int quad = 4 * i + place / 2;
-        const uint32_t pair = word >> (16 * h + place / 2 * 4) & 15;
-        if ((pair & 3) >= pair >> 2) emulator::fail("wgmma.sp: positions %u do not ascend", pair);
-        const int k = 4 * quad + (place % 2 ? pair >> 2 : pair & 3);
-        left[h][k] = wgmma_value<T>(a, row + 8 * h, 8 * i + place, true);
-        stored[h] |= 1u << k;
-      }
+      for (int four = 0; four < 4; four++)
+        wgmma_pair(word >> (16 * h + 4 * four) & 15, 16 * i + 4 * four,
+                   &place[h][8 * i + 2 * four]);
   }
 }
 
-// Only what A stores is multiplied: its zeros meet no NaN of B.
-template <class T, int BMajor, int Selector, int N>
-inline void wgmma_sp_emulated(float (&d)[N / 2], uint64_t a, uint64_t b, uint32_t metadata,
-                              bool keep)
-{
-  const int lane = threadIdx.x % 32;
-  float left[2][32];
-  uint32_t stored[2] = {0, 0};
-  wgmma_unpack<T, Selector>(a, metadata, left, stored);
-  for (int j = 0; j < N / 8; j++)
-    for (int c = 0; c < 2; c++) {
-      float sum[2] = {0, 0};
-      for (int k = 0; k < 32; k++) {
-        const float right = wgmma_value<T>(b, 8 * j + lane % 4 * 2 + c, k, BMajor == 0);
-        for (int h = 0; h < 2; h++)
-          if (stored[h] >> k & 1) sum[h] += left[h][k] * right;
-      }
-      for (int h = 0; h < 2; h++) d[4 * j + 2 * h + c] = (keep ? d[4 * j + 2 * h + c] : 0) + sum[h];
-    }
-}
-
-#define SHUNT_WGMMA_SPARSE(N, type, T)                                                             \
+#define SHUNT_WGMMA_SPARSE(N, type)                                                                \
   template <int BMajor, int Selector>                                                              \
   inline void wgmma_sp_m64n##N##k32_##type(float(&d)[N / 2], uint64_t a, uint64_t b,               \
                                            uint32_t metadata, bool keep)                           \
   {                                                                                                \
-    wgmma_sp_emulated<T, BMajor, Selector, N>(d, a, b, metadata, keep);                            \
+    uint8_t place[2][32];                                                                          \
+    wgmma_places<Selector>(metadata, place);                                                       \
+    emulator::wgmma_sparse(emulator::wgmma_type::type, {a, b, N, BMajor != 0, keep}, place, d);    \
   }
-SHUNT_WGMMA_SPARSE(128, f16, __half)
-SHUNT_WGMMA_SPARSE(256, f16, __half)
-SHUNT_WGMMA_SPARSE(128, bf16, __nv_bfloat16)
-SHUNT_WGMMA_SPARSE(256, bf16, __nv_bfloat16)
+SHUNT_WGMMA_SPARSE(128, f16)
+SHUNT_WGMMA_SPARSE(256, f16)
+SHUNT_WGMMA_SPARSE(128, bf16)
+SHUNT_WGMMA_SPARSE(256, bf16)
 #undef SHUNT_WGMMA_SPARSE
 
-// int8: which columns a word stores, and what.
-inline void wgmma_unpack_s8(uint64_t a, uint32_t metadata, int32_t (&left)[2][64])
+// int8: a word has 32 bits for one row.
+inline void wgmma_places_s8(uint32_t metadata, uint8_t (&place)[2][32])
 {
-  const int lane = threadIdx.x % 32, row = threadIdx.x / 32 % 4 * 16 + lane / 4;
+  const int lane = threadIdx.x % 32;
   for (int h = 0; h < 2; h++)
     for (int i = 0; i < 2; i++) {
       const uint32_t word = __shfl_sync(0xffffffffu, metadata, lane / 4 * 4 + 2 * i + h);
-      for (int place = 0; place < 16; place++) {
-        const uint32_t pair = word >> place / 2 * 4 & 15;
-        if ((pair & 3) >= pair >> 2) emulator::fail("wgmma.sp: positions %u do not ascend", pair);
-        left[h][32 * i + place / 2 * 4 + (place % 2 ? pair >> 2 : pair & 3)] =
-            wgmma_byte(a, row + 8 * h, 16 * i + place);
-      }
+      for (int four = 0; four < 8; four++)
+        wgmma_pair(word >> 4 * four & 15, 32 * i + 4 * four, &place[h][16 * i + 2 * four]);
     }
 }
 
-template <int N>
-inline void wgmma_sp_emulated_s8(int32_t (&d)[N / 2], uint64_t a, uint64_t b, uint32_t metadata,
-                                 bool keep)
-{
-  int32_t left[2][64] = {};
-  wgmma_unpack_s8(a, metadata, left);
-  for (int j = 0; j < N / 8; j++)
-    for (int c = 0; c < 2; c++) {
-      uint32_t sum[2] = {0, 0};
-      for (int k = 0; k < 64; k++) {
-        if (left[0][k] == 0 && left[1][k] == 0) continue;
-        const int32_t right = wgmma_byte(b, 8 * j + threadIdx.x % 4 * 2 + c, k);
-        for (int h = 0; h < 2; h++) sum[h] += (uint32_t)(left[h][k] * right);
-      }
-      for (int h = 0; h < 2; h++) {
-        int32_t &to = d[4 * j + 2 * h + c];
-        to = (int32_t)((keep ? (uint32_t)to : 0) + sum[h]);
-      }
-    }
-}
-inline void wgmma_sp_m64n128k64_s8(int32_t (&d)[64], uint64_t a, uint64_t b, uint32_t metadata,
-                                   bool keep)
-{
-  wgmma_sp_emulated_s8<128>(d, a, b, metadata, keep);
-}
-inline void wgmma_sp_m64n256k64_s8(int32_t (&d)[128], uint64_t a, uint64_t b, uint32_t metadata,
-                                   bool keep)
-{
-  wgmma_sp_emulated_s8<256>(d, a, b, metadata, keep);
-}
+#define SHUNT_WGMMA_SPARSE(N)                                                                      \
+  inline void wgmma_sp_m64n##N##k64_s8(int32_t(&d)[N / 2], uint64_t a, uint64_t b,                 \
+                                       uint32_t metadata, bool keep)                               \
+  {                                                                                                \
+    uint8_t place[2][32];                                                                          \
+    wgmma_places_s8(metadata, place);                                                              \
+    emulator::wgmma_sparse_s8({a, b, N, false, keep}, place, d);                                   \
+  }
+SHUNT_WGMMA_SPARSE(128)
+SHUNT_WGMMA_SPARSE(256)
+#undef SHUNT_WGMMA_SPARSE
 
 } // namespace ptx
 } // namespace shunt
