@@ -26,6 +26,7 @@ B ?= emulated
 CXX ?= g++
 CC ?= gcc
 PYTHON ?= python3
+# Scopes of variables are left out: they take a tenth of the time, to compile and to run.
 SANITIZE ?= -fsanitize=address,alignment -fno-sanitize-recover=alignment \
   -fno-sanitize-address-use-after-scope
 ARCHIVE ?= $(B)/libemulated.a

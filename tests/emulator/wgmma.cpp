@@ -16,8 +16,8 @@ namespace emulator
 
 constexpr int most_columns = 256, most_own = most_columns / 4; // of D; of those a thread's
 
-// 16 bytes of an operand that a descriptor names: value (i, k), i along M or N, and those that follow
-// along k, or where it is MN-major along i; a multiple of what 16 bytes hold.
+// 16 bytes of an operand that a descriptor names: value (i, k), i along M or N, and those behind it
+// along k, or where it is MN-major along i; which is a multiple of what 16 bytes hold.
 template <class T> static const T *piece(uint64_t operand, int i, int k, bool k_major)
 {
   constexpr int each = 16 / sizeof(T), row = 128 / sizeof(T), size = sizeof(T);
