@@ -34,7 +34,8 @@ using namespace emulator;
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags)
 {
   const locked hold(lock);
-  *s = new CUstream_st{nullptr, current_device(), !(flags & cudaStreamNonBlocking), {}};
+  static unsigned long long ids; // 0: the default stream
+  *s = new CUstream_st{nullptr, current_device(), !(flags & cudaStreamNonBlocking), ++ids, {}};
   stream_opened(*s);
   return cudaSuccess;
 }
@@ -63,6 +64,11 @@ cudaError_t cudaStreamQuery(cudaStream_t s)
   const locked hold(lock);
   if (s && s->capture) return note(cudaErrorStreamCaptureUnsupported);
   return stream_done(s) ? cudaSuccess : cudaErrorNotReady;
+}
+cudaError_t cudaStreamGetId(cudaStream_t s, unsigned long long *id)
+{
+  *id = s ? s->id : 0;
+  return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned)
 {

@@ -53,7 +53,8 @@ struct stream_job {
 struct CUstream_st {
   CUgraph_st *capture; // NULL: works
   int device;
-  bool blocking; // waits for the default stream, and is waited for
+  bool blocking;         // waits for the default stream, and is waited for
+  unsigned long long id; // of no other stream, before or after
   std::deque<emulator::stream_job> jobs;
 };
 struct CUevent_st {
