@@ -36,7 +36,7 @@ inline uint16_t half_of_float(float x)
   if (bits >= bits_as<uint32_t>(65520.0f)) return (uint16_t)(sign | 0x7c00);
   if (bits < bits_as<uint32_t>(0x1p-14f))
     return (uint16_t)(sign | (bits_as<uint32_t>(fabsf(x) + 0.5f) - bits_as<uint32_t>(0.5f)));
-  return (uint16_t)(sign | ((bits + 0xfff + (bits >> 13 & 1)) >> 13) - (112 << 10));
+  return (uint16_t)(sign | (((bits + 0xfff + (bits >> 13 & 1)) >> 13) - (112 << 10)));
 }
 inline uint16_t half_of_double(double x)
 {
@@ -46,7 +46,7 @@ inline uint16_t half_of_double(double x)
   if (bits >= bits_as<uint64_t>(65520.0)) return (uint16_t)(sign | 0x7c00);
   if (bits < bits_as<uint64_t>(0x1p-14))
     return (uint16_t)(sign | (bits_as<uint64_t>(fabs(x) + 0x1p28) - bits_as<uint64_t>(0x1p28)));
-  return (uint16_t)(sign | ((bits + below + (bits >> 42 & 1)) >> 42) - (1008 << 10));
+  return (uint16_t)(sign | (((bits + below + (bits >> 42 & 1)) >> 42) - (1008 << 10)));
 }
 
 } // namespace emulator
