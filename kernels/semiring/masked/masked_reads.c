@@ -54,20 +54,23 @@ static struct shunt_line within(const struct shunt_sparse *s, struct shunt_line 
   return (struct shunt_line){entry_from(s, x, first), entry_from(s, x, last + 1)};
 }
 
-/* Of two rows entries up to the first column that both have; all of the shorter one where its first
-   ones have none, as hubs would else be walked for each of their leaves.  */
+/* Of two rows, of the one that has fewer, entries that a merge goes through up to the first column
+   that both have; all of the shorter row where its first ones are not met, as hubs would else be
+   walked for each of their leaves.  */
 static int64_t until_met(const struct shunt_sparse *s, struct shunt_line x,
                          const struct shunt_sparse *t, struct shunt_line y)
 {
   enum { LOOKED_AT = 256 };
   const int64_t n = x.end - x.begin, begin = y.begin;
+  int64_t e = 0;
   if (n > y.end - y.begin) return until_met(t, y, s, x);
-  for (int64_t e = 0; e < lesser(n, LOOKED_AT); e++) {
+  for (; e < n; e++) {
     const int64_t j = shunt_entry_index(s, x.begin + e);
+    if (e == LOOKED_AT) return n;
     y.begin = entry_from(t, y, j);
-    if (y.begin == y.end || shunt_entry_index(t, y.begin) == j) return lesser(e, y.begin - begin);
+    if (y.begin == y.end || shunt_entry_index(t, y.begin) == j) break;
   }
-  return n;
+  return lesser(e, y.begin - begin);
 }
 
 /* Columns of x that do not follow one another at once: a processor foresees a merge within such a

@@ -2,6 +2,7 @@
    of M, and what it costs, in instructions, before a call may be passed through.  */
 #include "kernels/semiring/masked/masked.h"
 #include "tests/graphblas/instructions.h"
+#include "tests/splitmix64.h"
 #include "tests/unit/check.h"
 #include "tests/unit/semiring/semiring_random.h"
 
@@ -62,20 +63,15 @@ static void test_common(void)
   free_sparse(&s);
 }
 
-/* Row 0 has even columns and row 1 odd ones: they are a pair of one product, and never meet. */
-static void test_never_met(void)
+/* C(0,1) of ANY, of rows 0 and 1 of these entries: what is counted until they meet. */
+static struct shunt_masked_dot pair_of(int64_t cols, const uint64_t *offsets,
+                                       const uint64_t *indices)
 {
-  enum { EACH = 100000 };
-  static const uint64_t offsets[] = {0, EACH, 2 * EACH}, one[] = {0, 1, 1}, second = 1;
-  uint64_t *indices = allocate(2 * EACH * sizeof *indices);
-  for (uint64_t e = 0; e < EACH; e++) {
-    indices[e] = 2 * e;
-    indices[EACH + e] = 2 * e + 1;
-  }
+  static const uint64_t one[] = {0, 1, 1}, second = 1;
   const struct shunt_sparse s = {.rows = 2,
-                                 .cols = 2 * EACH,
+                                 .cols = cols,
                                  .vectors = 2,
-                                 .nnz = 2 * EACH,
+                                 .nnz = (int64_t)offsets[2],
                                  .offset_bytes = 8,
                                  .index_bytes = 8,
                                  .offsets = offsets,
@@ -87,11 +83,61 @@ static void test_never_met(void)
   p.m.nnz = 1;
   p.m.offsets = one;
   p.m.indices = &second;
+  return p;
+}
+
+/* Row 0 has even columns and row 1 odd ones: they never meet. */
+static void test_never_met(void)
+{
+  enum { EACH = 100000 };
+  static const uint64_t offsets[] = {0, EACH, 2 * EACH};
+  uint64_t *indices = allocate(2 * EACH * sizeof *indices);
+  for (uint64_t e = 0; e < EACH; e++) {
+    indices[e] = 2 * e;
+    indices[EACH + e] = 2 * e + 1;
+  }
+  struct shunt_masked_dot p = pair_of(2 * EACH, offsets, indices);
   const double n = shunt_masked_dot_reads(&p, EACH).until_met;
   check(n >= EACH - 1, "hubs that do not meet: %.3g entries", n);
   const long instructions = CAN_COUNT ? instructions_of(decide, &p) : -1;
   check(instructions < 300000, "they are not walked: %ld instructions", instructions);
   free(indices);
+}
+
+/* What a merge goes through of rows without what only one can have. */
+static double merged(const uint64_t *offsets, const uint64_t *x)
+{
+  uint64_t p = 0, q = offsets[1], p_end = offsets[1], q_end = offsets[2];
+  if (p == p_end || q == q_end) return 0;
+  const uint64_t low = x[p] > x[q] ? x[p] : x[q];
+  const uint64_t high = x[p_end - 1] < x[q_end - 1] ? x[p_end - 1] : x[q_end - 1];
+  while (p < p_end && x[p] < low) p++;
+  while (q < q_end && x[q] < low) q++;
+  while (p < p_end && x[p_end - 1] > high) p_end--;
+  while (q < q_end && x[q_end - 1] > high) q_end--;
+  const uint64_t from_p = p, from_q = q;
+  while (p < p_end && q < q_end && x[p] != x[q]) *(x[p] < x[q] ? &p : &q) += 1;
+  return (double)(p - from_p < q - from_q ? p - from_p : q - from_q);
+}
+
+/* Rows of up to 24 columns: a meeting, one row's end, and nothing in common, each often. */
+static void test_until_met(void)
+{
+  enum { COLUMNS = 24, CASES = 5000 };
+  int wrong = 0;
+  uint64_t state = 7;
+  for (int c = 0; c < CASES; c++) {
+    uint64_t offsets[3] = {0}, indices[2 * COLUMNS], n = 0;
+    for (int row = 0; row < 2; row++) {
+      const uint64_t one_in = 2 + splitmix64(&state) % 8;
+      for (uint64_t j = 0; j < COLUMNS; j++)
+        if (splitmix64(&state) % one_in == 0) indices[n++] = j;
+      offsets[row + 1] = n;
+    }
+    const struct shunt_masked_dot p = pair_of(COLUMNS, offsets, indices);
+    wrong += shunt_masked_dot_reads(&p, 0).until_met != merged(offsets, indices);
+  }
+  check(wrong == 0, "what a merge goes through until rows meet: %d of %d wrong", wrong, CASES);
 }
 
 /* They live until the test ends. */
@@ -132,6 +178,7 @@ int main(void)
   check(reads.runs > 0.9 * entries && reads.runs <= entries, "a run of columns each");
   test_common();
   test_never_met();
+  test_until_met();
   const long instructions = CAN_COUNT ? instructions_of(decide, &p) : -1;
   if (instructions < 0)
     check_skip("instructions cannot be counted here");
