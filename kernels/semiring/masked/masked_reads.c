@@ -134,7 +134,7 @@ static void add_terms(const struct shunt_sparse *m, const struct shunt_sparse *c
 
 bool shunt_masked_saxpy_terms(const struct shunt_masked_dot *p, struct shunt_masked_terms *terms)
 {
-  enum { LEAST = 64, MOST = 1024, ONE_IN = 128 }; /* of A's entries */
+  enum { LEAST = 64, MOST = 1024, ONE_IN = 512 }; /* of A's entries */
   const struct shunt_sparse *a = &p->a;
   const int64_t part = a->nnz / ONE_IN, some = part < MOST ? part : MOST;
   const int64_t wanted = some > LEAST ? some : LEAST, sample = a->nnz < wanted ? a->nnz : wanted;
