@@ -171,5 +171,6 @@ extern "C" shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, in
     return SHUNT_E_WORKSPACE;
   how.split = true;
   how.longest = longest_row;
+  how.layer = p->a.nnz / p->a.rows >= p->a.cols / 64;
   return run(p, d, how, workspace, stream);
 }

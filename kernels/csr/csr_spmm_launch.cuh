@@ -66,7 +66,7 @@ template <class S, class Out, class T, int V>
 auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, split_args)
 {
   if constexpr (sizeof(T) > 8) { // chunks of 8, and lists, do not fit in registers
-    if (shape.whole) return spmm_split<S, Out, T, V, 4, way::whole>;
+    if (shape.whole && alone) return spmm_split<S, Out, T, V, 4, way::whole>;
     return spmm_split<S, Out, T, V, 4, way::any>;
   } else if constexpr (!has_ways<S, V>) {
     return spmm_split<S, Out, T, V, kChunk, way::any>;
@@ -74,7 +74,9 @@ auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, spl
     constexpr int kListChunk = sizeof(T) > 4 ? 4 : kChunk;
     if (shape.team_rows && alone) return spmm_split<S, Out, T, V, kListChunk, way::lists>;
     if (shape.team_rows) return spmm_split<S, Out, T, V, 4, way::mixed>;
-    if (shape.whole) return spmm_split<S, Out, T, V, kChunk, way::whole>;
+    if (shape.whole && alone) return spmm_split<S, Out, T, V, kChunk, way::whole>;
+    if constexpr (sizeof(S) == 4)
+      if (shape.whole) return spmm_split<S, Out, T, V, kChunk, way::all_whole>;
     if (shape.chunk < kChunk) return spmm_split<S, Out, T, V, 4, way::any>;
     if constexpr (sizeof(T) > 4)
       if (alone && shape.threads <= kPlainThreads)
@@ -90,7 +92,6 @@ shunt_status launch_split(args<T> a, split_shape shape, const shunt_device *d, s
   const int64_t long_slices = (a.n + long_width - 1) / long_width;
   const int64_t windows =
       shape.search && a.nonzeros > shape.limit ? (a.nonzeros + shape.window - 1) / shape.window : 0;
-  if (windows) shape.whole = false; // only way::any has long blocks
   if (!has_lists<S, T, V>) shape.team_rows = 0;
   const int64_t rows_per_team = shape.team_rows ? shape.team_rows : 1;
   const int64_t rows_per_block = (shape.threads >> shape.team_log2) * rows_per_team;
@@ -143,8 +144,8 @@ template <class S, class Out, class T, int V>
 shunt_status launch_tiled(args<T> a, const layout &how, const shunt_device *d, shunt_stream stream)
 {
   if (!how.split) return launch_merge<S, S, Out, T, V>(a, how, d, stream);
-  return launch_split<S, Out, T, V>(
-      a, choose_split(a.rows, a.nonzeros, a.n, V, sizeof(S), how.longest, d), d, stream);
+  const split_matrix m = {a.rows, a.nonzeros, how.longest, how.layer};
+  return launch_split<S, Out, T, V>(a, choose_split(m, a.n, V, sizeof(S), d), d, stream);
 }
 
 // Whether B can be read V elements at a time.

@@ -83,11 +83,12 @@ __device__ __forceinline__ void multiply_rows(const args<T> &a, const split_args
 
 // What a grid is made of; one kernel each, since registers are what decides.
 enum class way {
-  any,   // row blocks, and long blocks if there are any
-  plain, // row blocks alone, of at most kPlainThreads: more registers than beside long blocks
-  whole, // row blocks alone, which take whole chunks without a look at each nonzero
-  lists, // row blocks alone, whose teams take several short rows as one list
-  mixed, // the same beside long blocks
+  any,       // row blocks, and long blocks if there are any
+  plain,     // row blocks alone, of at most kPlainThreads: more registers than beside long blocks
+  whole,     // row blocks alone, which take whole chunks without a look at each nonzero
+  all_whole, // row blocks and long blocks, which both do
+  lists,     // row blocks alone, whose teams take several short rows as one list
+  mixed,     // the same beside long blocks
 };
 
 constexpr int kPlainThreads = kThreads / 2;
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
     __shared__ __align__(16) long_list<T, V> list;
     __shared__ int ends[kMostWarps][kTeamRows];
     if (blockIdx.x < s.long_blocks)
-      multiply_long_rows<S, Out, T, V, CHUNK>(a, s, mine, list);
+      multiply_long_rows<false, S, Out, T, V, CHUNK>(a, s, mine, list);
     else
       multiply_short_rows<true, S, Out, T, V, CHUNK>(a, s, mine, ends[threadIdx.x / 32]);
   } else if constexpr (WAY == way::whole || WAY == way::plain) {
@@ -120,9 +121,9 @@ __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
   } else {
     __shared__ __align__(16) long_list<T, V> list;
     if (blockIdx.x < s.long_blocks)
-      multiply_long_rows<S, Out, T, V, CHUNK>(a, s, mine, list);
+      multiply_long_rows<WAY == way::all_whole, S, Out, T, V, CHUNK>(a, s, mine, list);
     else
-      multiply_rows<sizeof(T) >= 8, S, Out, T, V, CHUNK>(a, s, mine);
+      multiply_rows<WAY == way::all_whole || sizeof(T) >= 8, S, Out, T, V, CHUNK>(a, s, mine);
   }
 }
 

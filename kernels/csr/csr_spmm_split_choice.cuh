@@ -1,5 +1,5 @@
 // csr_spmm_split_choice.cuh: how the split kernel's shape is chosen: one table of rules, read from
-// top to bottom.
+// top to bottom; of f32 layers whose rows differ by estimates (csr_spmm_split_uneven.cuh).
 //
 // The shape is a function of sizes, the type, the device and a hint: the length of the longest row
 // when the matrix was last profiled.  A wrong hint costs time only, as the kernel reads the rows'
@@ -11,7 +11,7 @@
 #pragma once
 #include <utility>
 
-#include "kernels/csr/csr_spmm_split_shape.cuh"
+#include "kernels/csr/csr_spmm_split_uneven.cuh"
 
 namespace shunt
 {
@@ -239,14 +239,14 @@ template <size_t... I> inline void apply_rules(split_choice &x, std::index_seque
   (apply_rule<I>(x), ...);
 }
 
-// V: elements of B in one load, of `size` bytes each.  longest: the hint, negative where nothing is
-// known.
-inline split_shape choose_split(int64_t rows, int64_t nonzeros, int64_t n, int V, int size,
-                                int64_t longest, const shunt_device *d)
+// V: elements of B in one load, of `size` bytes each.
+inline split_shape choose_split(const split_matrix &m, int64_t n, int V, int size,
+                                const shunt_device *d)
 {
+  if (is_uneven(m, n, V, size)) return choose_split_uneven(m, n, V, d);
   split_choice x = {};
-  x.rows = rows, x.nonzeros = nonzeros, x.n = n, x.V = V, x.size = size;
-  x.longest = longest, x.multiprocessors = d->multiprocessors, x.mean = nonzeros / rows;
+  x.rows = m.rows, x.nonzeros = m.nonzeros, x.n = n, x.V = V, x.size = size;
+  x.longest = m.longest, x.multiprocessors = d->multiprocessors, x.mean = m.nonzeros / m.rows;
   x.s.lanes_log2 = x.s.long_lanes_log2 = 2;
   x.s.chunk = kChunk;
   x.s.threads = kThreads / 2;

@@ -71,7 +71,7 @@ __device__ __forceinline__ void find_rows_of(const args<T> &a, int p0, int p1, i
 }
 
 // The first `count` rows of the list; all threads of the block.
-template <class S, class Out, class T, int V, int CHUNK>
+template <bool WHOLE, class S, class Out, class T, int V, int CHUNK>
 __device__ __forceinline__ void multiply_listed(const args<T> &a, int lanes_log2, int count,
                                                 const lane_columns<S, V> &c, batch<T> &mine,
                                                 long_list<T, V> &list)
@@ -102,7 +102,7 @@ __device__ __forceinline__ void multiply_listed(const args<T> &a, int lanes_log2
     const int at = __shfl_sync(~0u, begin, i) - first;
     T sum[V];
     set_zero<T, V>(sum);
-    walk<CHUNK == kChunk, false, S, T, V, CHUNK>(a, c.b, at + from, at + to, 5, lanes_log2, mine,
+    walk<CHUNK == kChunk, WHOLE, S, T, V, CHUNK>(a, c.b, at + from, at + to, 5, lanes_log2, mine,
                                                  sum);
     add_groups<T, V>(5, lanes_log2, sum);
     if (lane == in_group) wide<T, V>::store(list.partial + (i + warp) * width + lane * V, sum);
@@ -154,7 +154,8 @@ __device__ __forceinline__ int list_long_rows(const args<T> &a, int limit, int w
   return before;
 }
 
-template <class S, class Out, class T, int V, int CHUNK>
+// WHOLE: as in walk.
+template <bool WHOLE, class S, class Out, class T, int V, int CHUNK>
 __device__ __forceinline__ void multiply_long_rows(const args<T> &a, const split_args &s,
                                                    batch<T> &mine, long_list<T, V> &list)
 {
@@ -177,8 +178,8 @@ __device__ __forceinline__ void multiply_long_rows(const args<T> &a, const split
     for (int done = 0; done < all; done += kListed) {
       list_long_rows(a, s.limit, window, base, row1, before, done, list);
       __syncthreads();
-      multiply_listed<S, Out, T, V, CHUNK>(a, s.long_lanes_log2, min(kListed, all - done), c, mine,
-                                           list);
+      multiply_listed<WHOLE, S, Out, T, V, CHUNK>(a, s.long_lanes_log2, min(kListed, all - done), c,
+                                                  mine, list);
       __syncthreads(); // the list has been read
     }
   }

@@ -21,8 +21,15 @@ struct split_shape {
   int limit;           // rows with more nonzeros are left to the long blocks
   int window;          // nonzeros where a long block looks for beginnings of long rows
   bool search;         // whether there are long blocks
-  bool whole;          // whether a way of its own takes full chunks; not with search
+  bool whole;          // whether a way of its own takes full chunks; with search in f32 alone
   int team_rows;       // rows that a team takes as one list; 0: one at a time
+};
+
+// What a shape is chosen for.
+struct split_matrix {
+  int64_t rows, nonzeros;
+  int64_t longest; // the hint: length of the longest row when somebody looked, or negative
+  bool layer;      // one element in 64 is stored, or more
 };
 
 // What the kernel reads of it.

@@ -47,8 +47,8 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
             s.limit = limits[r.below(6)];
             s.window = windows[r.below(5)];
             s.search = turn < 4;
-            s.whole = !s.search;
-            if (s.whole) s.limit = 1 << 24;
+            s.whole = !s.search || turn % 2;
+            if (!s.search) s.limit = 1 << 24;
             Case k = make_case(m, pattern.p, ref, t, o);
             shunt_status status =
                 which == 4 ? run_split<float, 4>(k, s) : run_split<double, 2>(k, s);
@@ -68,11 +68,43 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
   }
 }
 
+// A layer whose rows differ: of 100 nonzeros, 50 more in each eighth row, and one much longer.
+Pattern uneven_layer(int64_t longest)
+{
+  std::vector<int64_t> lengths;
+  for (int i = 0; i < 90; i++) lengths.push_back(i == 57 ? longest : i % 8 ? 100 : 150);
+  return add_column_0(from_lengths(lengths, 500, 19));
+}
+
+// What is chosen has long blocks only for a row that would end last, and is right.
+void test_uneven(Arena &m, int64_t longest, bool search)
+{
+  const Pattern p = uneven_layer(longest);
+  const shunt::csr::split_matrix a = {p.rows, p.nnz(), longest, true};
+  const Types &t = kTypes[4];
+  Reference ref = make_reference(p, t, 84);
+  for (int64_t n : {32, 100, 256}) {
+    Options o;
+    o.n = n;
+    Case k = make_case(m, p, ref, t, o);
+    const bool chosen = shunt::csr::choose_split(a, n, 4, 4, &k.d).search;
+    shunt_status status = launch(m, k, true, longest);
+    cudaError_t e = cudaDeviceSynchronize();
+    const char *what =
+        status != SHUNT_OK || e != cudaSuccess ? "failed" : verdict(m, k, p, ref, t, o);
+    check(shunt::csr::is_uneven(a, n, 4, 4) && chosen == search && !what,
+          "a row of %lld among others of 100, N = %lld: long blocks %d%s%s", (long long)longest,
+          (long long)n, chosen, what ? ": " : "", what ? what : "");
+  }
+}
+
 } // namespace
 
 int main()
 {
   Arena m;
   test_split_shapes(m, patterns());
+  test_uneven(m, 300, false);
+  test_uneven(m, 1400, true);
   return finish();
 }
