@@ -4,23 +4,20 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "bits_as.h"
 
 namespace emulator
 {
 
 inline float float_of_bfloat16(uint16_t b)
 {
-  const uint32_t bits = (uint32_t)b << 16;
-  float f;
-  __builtin_memcpy(&f, &bits, sizeof f);
-  return f;
+  return bits_as<float>((uint32_t)b << 16);
 }
 inline uint16_t bfloat16_of_float(float f)
 {
-  uint32_t bits;
   if (isnan(f)) return 0x7fff; // the device's NaN
-  memcpy(&bits, &f, sizeof bits);
+  const uint32_t bits = bits_as<uint32_t>(f);
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 

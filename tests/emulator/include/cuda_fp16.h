@@ -5,18 +5,11 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "bits_as.h"
 
 namespace emulator
 {
-
-template <class To, class From> inline To bits_as(From x)
-{
-  static_assert(sizeof(To) == sizeof(From), "as many bits");
-  To to;
-  __builtin_memcpy(&to, &x, sizeof to);
-  return to;
-}
 
 // Its bits in float's places, where its exponent is 112 less than a float's would be: also those of
 // a subnormal number are then a float's, which the multiplication makes a normal one.

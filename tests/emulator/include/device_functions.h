@@ -2,18 +2,11 @@
 #ifndef SHUNT_EMULATOR_DEVICE_FUNCTIONS_H
 #define SHUNT_EMULATOR_DEVICE_FUNCTIONS_H
 
+#include "bits_as.h"
 #include "emulator.h"
 
 namespace emulator
 {
-
-template <class To, class From> inline To bit_cast(From x)
-{
-  static_assert(sizeof(To) == sizeof(From), "the same bits");
-  To to;
-  memcpy(&to, &x, sizeof to);
-  return to;
-}
 
 // What a lane reads that is not there: hardly anybody's right result.
 template <class T> inline T garbage()
@@ -371,27 +364,27 @@ inline int __dp4a(int a, int b, int c)
 }
 inline float __uint_as_float(unsigned x)
 {
-  return emulator::bit_cast<float>(x);
+  return emulator::bits_as<float>(x);
 }
 inline unsigned __float_as_uint(float x)
 {
-  return emulator::bit_cast<unsigned>(x);
+  return emulator::bits_as<unsigned>(x);
 }
 inline float __int_as_float(int x)
 {
-  return emulator::bit_cast<float>(x);
+  return emulator::bits_as<float>(x);
 }
 inline int __float_as_int(float x)
 {
-  return emulator::bit_cast<int>(x);
+  return emulator::bits_as<int>(x);
 }
 inline double __longlong_as_double(long long x)
 {
-  return emulator::bit_cast<double>(x);
+  return emulator::bits_as<double>(x);
 }
 inline long long __double_as_longlong(double x)
 {
-  return emulator::bit_cast<long long>(x);
+  return emulator::bits_as<long long>(x);
 }
 
 // ---- numbers -----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #ifndef SHUNT_EMULATOR_INSTRUCTIONS_H
 #define SHUNT_EMULATOR_INSTRUCTIONS_H
 
+#include "bits_as.h"
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 #include "emulator.h"
@@ -30,17 +31,10 @@ struct bf16 {
 };
 // 19 bits of a float; the lower 13 are not looked at.
 struct tf32 {
-  static double get(uint32_t word)
-  {
-    float f;
-    word &= 0xffffe000u;
-    memcpy(&f, &word, sizeof f);
-    return f;
-  }
+  static double get(uint32_t word) { return bits_as<float>(word & 0xffffe000u); }
 };
 
-// ---- ldmatrix, movmatrix
-// -------------------------------------------------------------------------
+// ---- ldmatrix, movmatrix ------------------------------------------------------------------------
 
 // Count matrices of 8 x 8 16-bit elements.  Lane l brings the address of row l % 8 of matrix
 // l / 8; it gets, of each matrix, elements (g, 2t), (g, 2t + 1), or of the transpose.
