@@ -89,8 +89,16 @@ static struct words *words_of(const struct shunt_call *c)
   return c->workspace; /* on the device */
 }
 
+/* Is the product all there is?  From a copy that is trusted and needs no probe it is.  (That the
+   format can hold A was known when it was made.) */
+static bool stands_alone(const struct shunt_packed_format *f, const struct shunt_call *c)
+{
+  return c->packed && c->packed->trusted && !f->probed && f->product;
+}
+
 /* w: the matrix that the product goes to where C's old content counts. */
-static struct shunt_packed_product product_of(const struct shunt_call *c,
+static struct shunt_packed_product product_of(const struct shunt_packed_format *f,
+                                              const struct shunt_call *c,
                                               const struct shunt_packed_workspace *l,
                                               const struct shunt_dense *w)
 {
@@ -99,6 +107,7 @@ static struct shunt_packed_product product_of(const struct shunt_call *c,
                                    .spmm = c->problem->spmm,
                                    .copy = c->packed ? copy_of(c->packed) : at(c, l->copy),
                                    .own = at(c, l->own)};
+  x.spmm.next_waits = !stands_alone(f, c) || !shunt_type_is_read_early(x.spmm.c.type);
   if (!shunt_packed_overwrites(&x.spmm)) x.spmm.c = *w, x.spmm.alpha = one, x.spmm.beta = zero;
   return x;
 }
@@ -116,6 +125,7 @@ static struct shunt_guard repair_of(const struct shunt_call *c, const struct shu
                           .repaired = &words->repaired};
   *s = c->problem->spmm;
   s->only_if = &words->irregular;
+  s->next_waits = !shunt_type_is_read_early(s->c.type);
   if (c->packed) {
     s->only_if = c->packed->irregular;
     r.sets = c->packed->payload;
@@ -167,13 +177,6 @@ static shunt_status repair(const struct shunt_packed_format *f, const struct shu
       SHUNT_LAUNCH(shunt_guard_repair_cuda(&s, &r, &c->context->device, c->stream));
   if (status != SHUNT_OK && r.start == SHUNT_GUARD_OVERLAPPED) shunt_graph_overlap_undo(c->stream);
   return status;
-}
-
-/* Is the product all there is?  From a copy that is trusted and needs no probe it is.  (That the
-   format can hold A was known when it was made.) */
-static bool stands_alone(const struct shunt_packed_format *f, const struct shunt_call *c)
-{
-  return c->packed && c->packed->trusted && !f->probed && f->product;
 }
 
 /* May product and proof be one launch? */
@@ -229,7 +232,7 @@ shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct 
   const struct shunt_packed_workspace l = shunt_packed_lay_out(f, c->problem);
   const struct shunt_dense w = {out->rows, out->cols,        out->cols,
                                 1,         at(c, l.product), type_of_w(c->problem)};
-  const struct shunt_packed_product x = product_of(c, &l, &w);
+  const struct shunt_packed_product x = product_of(f, c, &l, &w);
   shunt_status r = SHUNT_E_UNSUPPORTED;
   bool guarded = false;
   if (!c->packed && !f->direct_bytes) return r; /* no copy is packed */

@@ -18,9 +18,12 @@
 static shunt_status run_direct(const struct shunt_call *c)
 {
   const struct shunt_device *d = &c->context->device;
-  if (c->problem->op == SHUNT_SPMM)
-    return SHUNT_LAUNCH(shunt_vector_csr_spmm_cuda(&c->problem->spmm, d, c->workspace,
-                                                   c->workspace_bytes, c->stream));
+  if (c->problem->op == SHUNT_SPMM) {
+    struct shunt_spmm s = c->problem->spmm;
+    s.next_waits = !shunt_type_is_read_early(s.c.type);
+    return SHUNT_LAUNCH(
+        shunt_vector_csr_spmm_cuda(&s, d, c->workspace, c->workspace_bytes, c->stream));
+  }
   return SHUNT_LAUNCH(shunt_vector_csr_sddmm_cuda(&c->problem->sddmm, d, c->workspace,
                                                   c->workspace_bytes, c->stream));
 }

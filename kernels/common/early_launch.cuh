@@ -8,6 +8,12 @@
 // A kernel launched this way must call wait_for_previous() in all threads before it touches memory.
 // Where the next kernel in the stream may be somebody else's, it must do so before it lets that one
 // in: that one may use, without waiting, what all kernels before its predecessor have written.
+//
+// Not even that is enough where cuSPARSE's may come next: of 12.9, those of CSR_ALG3 in f32 and f64
+// are launched this way and read B without any wait, which is right behind kernels that let nobody
+// in.  So what may write the f32 or f64 that they read lets the next kernel in only where the
+// caller says that it waits (shunt_spmm.next_waits), or where the next is Shunt's own.  Other types
+// it does not read so (shunt_type_is_read_early).
 #pragma once
 #include <cuda_runtime.h>
 

@@ -7,6 +7,7 @@
 #ifndef SHUNT_TYPES_H
 #define SHUNT_TYPES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,6 +53,13 @@ static inline size_t shunt_type_size(shunt_type t)
 {
   static const unsigned char size[SHUNT_TYPE_COUNT] = {2, 2, 4, 8, 1, 4, 8, 8, 2, 8, 16, 1};
   return (unsigned)t < SHUNT_TYPE_COUNT ? size[t] : 0;
+}
+
+/* May a kernel that does not wait for the one before it read a matrix of this type?  cuSPARSE has
+   such (kernels/common/early_launch.cuh).  */
+static inline bool shunt_type_is_read_early(shunt_type t)
+{
+  return t == SHUNT_F32 || t == SHUNT_F64;
 }
 
 /* Is an element of t a pair of numbers? */
@@ -119,6 +127,9 @@ struct shunt_spmm {
   /* NULL: always compute.  Else a device word, read when the kernel runs: C is
      touched only if it is nonzero.  Guards repair C that way.  */
   const uint32_t *only_if;
+  /* The next launch on the stream may begin before this one has ended: it waits before it reads or
+     writes what this one does (kernels/common/early_launch.cuh).  */
+  bool next_waits;
 };
 
 /* C.values = alpha (A B) sampled at C's pattern + beta C.values;  A is m x k

@@ -309,7 +309,7 @@ __global__ void __launch_bounds__(kThreads, sizeof(T) > 8 ? kBlocksOfLarge : kBl
     spmm_merge(const __grid_constant__ args<T> a)
 {
   wait_for_previous();
-  let_next_in(); // the join waits for all of this grid anyway
+  if (gridDim.x > 1) let_next_in(); // the join, which waits for all of this grid anyway
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   const staged<T> s(shared_bytes, a);
   const int64_t d0 = (int64_t)blockIdx.x * a.tile;

@@ -44,7 +44,8 @@ shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
    number, that share a tile's K; with more than one, a workspace (kernels/common/device.h).
    SHUNT_E_UNSUPPORTED, and nothing enqueued, for other shapes and types, below compute capability
    8.0, and for D or B not on multiples of 16 bytes (address, and from line to line of memory).
-   _takes: is all such, but for D?  */
+   _takes: is all such, but for D?  Lets the next launch in, which must wait
+   (kernels/common/early_launch.cuh): a repair stands behind it.  */
 bool shunt_dense_spmm_fma_takes(const struct shunt_dense *b, const struct shunt_dense *c,
                                 const struct shunt_device *on);
 static inline size_t shunt_dense_spmm_fma_workspace(const struct shunt_dense *c, int split)

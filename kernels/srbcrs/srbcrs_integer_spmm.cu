@@ -47,7 +47,8 @@ extern "C" shunt_status shunt_srbcrs_integer_spmm_cuda(const struct shunt_srbcrs
                               {p->c, p->c_row_stride, wide, p->scaling, v->rows, p->b.cols,
                                shunt_srbcrs_count(&p->problems), p->c_first, p->heads,
                                p->head_stride, p->batch_stride, p->b.is_unsigned != 0},
-                              p->problems.places / 8 * v->bits};
+                              p->problems.places / 8 * v->bits,
+                              !shunt_type_is_read_early(p->scaling.type)};
   if (v->bits == 16) return launch_integers_16(k, p->b.bits, shape, d, stream);
   if (v->bits == 12) return launch_integers_12(k, p->b.bits, shape, d, stream);
   if (v->bits == 8) return launch_integers_8(k, p->b.bits, shape, d, stream);

@@ -61,6 +61,7 @@ template <class Store> struct arguments {
   int n;
   Store store;
   int64_t values_bytes; // from one problem's values of A to the next one's
+  bool next_waits;      // as in shunt_spmm
 
   // Only what the softmax stands before comes in several.
   static __device__ __forceinline__ int64_t problem() { return Store::kEarly ? blockIdx.y : 0; }
@@ -305,7 +306,7 @@ __global__ void __launch_bounds__(kWarps * 32)
     spmm_strides(const __grid_constant__ arguments<Store> p)
 {
   wait_for_previous();
-  let_next_in();
+  if (p.next_waits) let_next_in();
   multiply_piece<Store, BitsA, BitsB, X, Split, SignedA, 1>(p, blockIdx.x, [] {});
 }
 

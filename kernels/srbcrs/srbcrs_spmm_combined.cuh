@@ -49,6 +49,7 @@ static arguments<combined_store<T>> combined_arguments(const struct shunt_spmm *
              aligned(p->c),
              make_scalar_arg<T>(p->alpha),
              make_scalar_arg<T>(p->beta)};
+  k.next_waits = p->next_waits;
   return k;
 }
 

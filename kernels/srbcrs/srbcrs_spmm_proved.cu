@@ -40,7 +40,7 @@ static shunt_status run_proved(const struct shunt_spmm *p, const struct shunt_sr
   const shunt_status s = guard::make_proof(p, r, &f);
   if (s != SHUNT_OK) return s;
   f.pieces = static_cast<int>(pieces_of(p, v->height, shape));
-  f.brief = true;
+  f.brief = p->next_waits;
   const arguments<combined_store<T>> k = combined_arguments<T>(p, v, b);
   const bool whole = shape->split == 1;
   const cudaError_t e = shape->columns == 32 ? whole ? launch_proved<T, 4, 1>(k, f, d, stream)

@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(proved_team::kThreads, kProvedBlocks)
       if (Split > 1) unit_barrier<kSets>(); // the sums are read
     }
     wait_for_previous(); // those who had no group
-    let_next_in();
+    if (p.next_waits) let_next_in();
   } else {
     guard::prove(f, b);
   }

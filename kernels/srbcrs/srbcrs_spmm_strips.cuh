@@ -334,9 +334,9 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
                            static_cast<int>(blockIdx.y) * Shape::kTile};
   multiply_strips<Store, Shape>(
       p, map, at, shared,
-      [] {
+      [&] {
         wait_for_previous();
-        let_next_in();
+        if (p.next_waits) let_next_in();
       },
       [] { __syncthreads(); });
 #endif

@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(strips_team<Shape>::kThreads, 1)
   multiply_strips<combined_store<T>, Shape>(
       k.p, k.map, at, shared, [] { wait_for_previous(); },
       [&] { meet_and_hash<T, Shape>(f, b, warp, speaks); });
-  let_next_in();
+  if (k.p.next_waits) let_next_in();
   if (!guard::is_to_repair(b, speaks)) return;
   // Nothing could be agreed on: what this block has stored, which no other writes.
   guard::repair_or_own<int8_t, T>(f.a, f.r, b.order.next, [&] {

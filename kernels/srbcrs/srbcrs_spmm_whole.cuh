@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(whole_shape::kThreads, 1)
   whole_list list;
   group_sums<whole_shape> sums = {};
   wait_for_previous();
-  let_next_in();
+  if (p.next_waits) let_next_in();
   if (threadIdx.x == 0) b.fetch(map, column);
   list.start(p, group);
   __syncthreads();

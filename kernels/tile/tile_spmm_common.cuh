@@ -30,7 +30,8 @@ struct arguments {
   int64_t c_row_stride, c_col_stride;
   bool c_pairs, c_wide; // row-major and aligned: stored by two elements, by 16 bytes
   scalar_arg<float> alpha, beta;
-  int split; // blocked: blocks, a cluster, that share the chunks of one part of C
+  int split;       // blocked: blocks, a cluster, that share the chunks of one part of C
+  bool next_waits; // as in shunt_spmm
 };
 
 template <class T> struct sparse_mma_of;

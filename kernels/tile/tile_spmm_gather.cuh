@@ -336,7 +336,7 @@ __global__ void __launch_bounds__(gather_warps(Split) * 32, gather_blocks(Split)
     spmm_gather(const __grid_constant__ arguments p)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
-  let_next_in();
+  if (p.next_waits) let_next_in();
   multiply_units<T, Out, Sparse, Split, true>(p, shared, blockIdx.x);
 }
 

@@ -41,6 +41,7 @@ inline arguments make_arguments(const struct shunt_spmm *p, const struct shunt_t
   k.c_row_stride = p->c.row_stride;
   k.c_col_stride = p->c.col_stride;
   k.split = split;
+  k.next_waits = p->next_waits;
   k.c_wide = aligned(p->c);
   k.c_pairs = p->c.col_stride == 1 && p->c.row_stride % 2 == 0 &&
               reinterpret_cast<uintptr_t>(p->c.values) % pair == 0;

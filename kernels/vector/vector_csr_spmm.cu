@@ -173,6 +173,7 @@ static arguments_of<Sum> fill_arguments(const struct shunt_spmm *p, const struct
   k.beta = make_scalar_arg<Sum>(p->beta);
   k.levels = levels;
   k.log2_slices = log2_slices;
+  k.next_waits = p->next_waits;
   return k;
 }
 

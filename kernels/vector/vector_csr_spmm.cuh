@@ -62,6 +62,7 @@ template <class Sum> struct arguments_of : matrix {
   scalar_arg<Sum> alpha, beta;
   const uint8_t *levels;
   int log2_slices; // slices = parts that the list of a group is split into
+  bool next_waits; // as in shunt_spmm
 };
 using arguments = arguments_of<float>;
 

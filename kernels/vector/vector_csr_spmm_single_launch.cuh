@@ -293,7 +293,7 @@ __global__ void __launch_bounds__(Shape::kWarps * 32, Shape::kBlocks)
   const int column0 = blockIdx.y * (Shape::kWarps >> p.log2_slices) * 64;
   const int my_column0 = column0 + (warp >> p.log2_slices) * 64;
   wait_for_previous();
-  let_next_in();
+  if (p.next_waits) let_next_in();
 
   group_rows rows(p, blockIdx.x);
   int staged = -1;

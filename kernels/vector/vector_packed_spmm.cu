@@ -125,6 +125,7 @@ shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p, const stru
   k->alpha = make_scalar_arg<float>(p->alpha);
   k->beta = make_scalar_arg<float>(p->beta);
   k->log2_slices = s->log2_slices;
+  k->next_waits = p->next_waits;
   return SHUNT_OK;
 }
 

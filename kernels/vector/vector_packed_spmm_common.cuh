@@ -38,6 +38,7 @@ struct arguments {
   bool c_wide; // row-major and aligned: stored by 16 bytes
   scalar_arg<float> alpha, beta;
   int log2_slices; // direct: parts that the steps of a group are split into
+  bool next_waits; // as in shunt_spmm
 };
 
 // The sum of one element of A B over A's entries alone.

@@ -284,7 +284,7 @@ __global__ void __launch_bounds__(kDirectWarps * 32, 2)
     spmm_direct(const __grid_constant__ arguments p)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
-  let_next_in();
+  if (p.next_waits) let_next_in();
   multiply_groups_of<T, Out, Shape>(p, shared, blockIdx.x, blockIdx.y * Shape::kTile);
 }
 
@@ -298,7 +298,7 @@ __global__ void __launch_bounds__(kDirectWarps * 32, 2)
   const int warp = threadIdx.x / 32, slices = 1 << p.log2_slices, slice = warp & (slices - 1);
   const int group = 2 * (blockIdx.x * (kDirectWarps >> p.log2_slices) + (warp >> p.log2_slices));
   const int column0 = blockIdx.y * kTile;
-  let_next_in();
+  if (p.next_waits) let_next_in();
   if (group >= p.groups) return;
 
   steps_of_slice first(p, group, slice), second(p, group + 1, slice);

@@ -54,7 +54,7 @@ extern "C" shunt_status shunt_vector_packed_spmm_proved_shaped_cuda(
   shunt_status s = prepare_proved(p, v, shape, d, &k);
   if (s == SHUNT_OK) s = shunt::guard::make_proof(p, r, &f);
   if (s != SHUNT_OK) return s;
-  f.brief = brief;
+  f.brief = brief && p->next_waits;
   const cudaError_t e =
       p->a.value_type == SHUNT_F16
           ? launch_proved_type<__half>(k, f, shape->tile, p->c.type, d, stream)

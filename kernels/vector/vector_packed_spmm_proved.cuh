@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(proved_team<Shape>::kThreads, 2)
       slices_barrier(p); // the images are read
     }
     wait_for_previous(); // those who had no group
-    let_next_in();
+    if (p.next_waits) let_next_in();
   } else {
     guard::prove(f, b);
   }

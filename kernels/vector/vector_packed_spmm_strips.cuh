@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(1024) unsigned char shared[];
-  let_next_in();
+  if (p.next_waits) let_next_in();
   uint32_t base = ptx::shared_address(shared);
   asm("" : "+r"(base)); // else it is computed at each use
   if (threadIdx.x == 0)

@@ -3,7 +3,7 @@
 GPU_TESTS = $(patsubst $(srcdir)/%.cu,%,$(wildcard $(srcdir)/%D%/*/test_*.cu))
 GPU_ROUTE_TESTS = $(patsubst $(srcdir)/%.c,%,$(wildcard $(srcdir)/%D%/*/test_*.c))
 GPU_BLACKBOX = $(patsubst %,%D%/blackbox/%,stale stale_bsr stale_epochs parity determinism faults \
-  extend frozen host_time tune)
+  early_reader extend frozen host_time tune)
 GPU_TORTURE = $(patsubst %,%D%/torture/%,large layers many_streams many_problems ranks recovery \
   service switches little)
 

@@ -400,7 +400,7 @@ __global__ void __launch_bounds__(kAttentionWarps * 32, resident<Pieces, Parts>)
 {
   constexpr int X = 8 * Pieces;
   wait_for_previous();
-  let_next_in();
+  if (p.store.scaling.type != SHUNT_F32) let_next_in(); // shunt_type_is_read_early()
   const int64_t group = static_cast<int64_t>(blockIdx.x) * kAttentionWarps + threadIdx.x / 32;
   if (group >= p.m.groups) return;
   const int64_t first = __ldg(p.m.begin + group) / kStride;

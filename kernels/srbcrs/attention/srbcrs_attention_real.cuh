@@ -286,8 +286,8 @@ __global__ void __launch_bounds__(kAttentionWarps * 32, 2)
     attention_strides_real(const __grid_constant__ real_arguments p)
 {
   wait_for_previous();
-  let_next_in();
   const arguments &a = p.a;
+  if (a.store.scaling.type != SHUNT_F32) let_next_in(); // shunt_type_is_read_early()
   const int64_t group = static_cast<int64_t>(blockIdx.x) * kAttentionWarps + threadIdx.x / 32;
   if (group >= a.m.groups) return;
   const int64_t first = __ldg(a.m.begin + group) / kStride;

@@ -104,6 +104,27 @@ inline void make_operands(Operands &o, const Shape &s, uint64_t seed, cudaStream
   CUDA_OK(cudaStreamSynchronize(stream));
 }
 
+// The dense operand `x` anew, of type t.
+inline void change_type(Dense &x, cusparseDnMatDescr_t *d, cudaDataType t, uint64_t seed,
+                        cudaStream_t stream)
+{
+  SPARSE_OK(cusparseDestroyDnMat(*d));
+  CUDA_OK(cudaFree(x.values));
+  x = make_dense(x.rows, x.cols, x.column_order, t);
+  fill(x.values, x.stored(), t, seed, FILL_RANDOM, stream);
+  describe(d, x);
+}
+// The same of B and C.
+inline void change_types(Operands &o, cudaDataType b, cudaDataType c, uint64_t *seed,
+                         cudaStream_t stream)
+{
+  change_type(o.p.b, &o.b, b, (*seed)++, stream);
+  change_type(o.p.c, &o.c, c, (*seed)++, stream);
+  CUDA_OK(cudaFree(o.before));
+  o.before = device_bytes(output_bytes(o.p));
+  o.p.before = o.before;
+}
+
 inline void destroy_operands(Operands &o)
 {
   SPARSE_OK(cusparseDestroySpMat(o.sparse));

@@ -87,25 +87,11 @@ cusparseStatus_t call(Lab &lab, Operands &o, const Case &c, Step step, void *wor
   }
 }
 
-// The dense operand `x` anew, of type t.
-void change_type(Lab &lab, Dense &x, cusparseDnMatDescr_t *d, cudaDataType t)
-{
-  SPARSE_OK(cusparseDestroyDnMat(*d));
-  CUDA_OK(cudaFree(x.values));
-  x = make_dense(x.rows, x.cols, x.column_order, t);
-  fill(x.values, x.stored(), t, lab.seed++, FILL_RANDOM, lab.stream);
-  describe(d, x);
-}
-
 void make(Lab &lab, Operands &o, const Case &c)
 {
   const Shape shape = {c.sddmm, c.sddmm ? c.third : c.first, 700, 900, 72, 0.03, 1, c.column_order};
   make_operands(o, shape, lab.seed++, lab.stream);
-  change_type(lab, o.p.b, &o.b, c.second);
-  change_type(lab, o.p.c, &o.c, c.sddmm ? c.first : c.third);
-  CUDA_OK(cudaFree(o.before));
-  o.before = device_bytes(output_bytes(o.p));
-  o.p.before = o.before;
+  change_types(o, c.second, c.sddmm ? c.first : c.third, &lab.seed, lab.stream);
   o.p.compute = c.compute == CUDA_R_32I ? CUDA_R_32I : CUDA_R_32F; // what sums are kept in
 }
 

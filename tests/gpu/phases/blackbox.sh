@@ -24,6 +24,19 @@ start_extend() {
   SHUNT_EXTEND=1 turn preloaded extend 60 "$bin/extend" -- 'reason extended >= 36'
 }
 
+# What reads a product without waiting for it, alone and under Shunt; every route at the end.
+start_early_reader() {
+  local bin=$build/tests/gpu/blackbox route
+  turn plain original-early-reader 60 "$bin/early_reader"
+  turn preloaded early-reader 60 "$bin/early_reader" -- 'rerouted cusparseSpMM >= 200'
+  SHUNT_ASSUME=frozen turn preloaded early-reader-frozen 60 "$bin/early_reader" -- \
+    'rerouted cusparseSpMM >= 200'
+  for route in csr bundle vector srbcrs tile dense; do
+    SHUNT_ASSUME=frozen SHUNT_ROUTES=$route turn preloaded "early-reader-$route" 60 \
+      "$bin/early_reader" -- "route $route >= 50"
+  done
+}
+
 extend() {
   start_extend
   wait
@@ -69,6 +82,7 @@ blackbox() {
   SHUNT_ROUTES=$every_route turn preloaded determinism 150 "$bin/determinism"
   start_frozen
   start_extend
+  start_early_reader
   wait
   # Alone, each.
   quiet_programs
