@@ -37,7 +37,7 @@ shunt_SOURCES += %D%/inspect/inspect_routes.c \
   %D%/bench/gpu.c %D%/bench/gpu_bsr.c %D%/bench/gpu_clusters.c %D%/bench/gpu_cublas.c \
   %D%/bench/gpu_cublaslt.c %D%/bench/gpu_cusparse.c %D%/bench/gpu_dcsr.c \
   %D%/bench/gpu_formats.c %D%/bench/gpu_memory.c \
-  %D%/bench/gpu_peers.c %D%/bench/gpu_shunt.c %D%/bench/gpu_time.c \
+  %D%/bench/gpu_order.c %D%/bench/gpu_peers.c %D%/bench/gpu_shunt.c %D%/bench/gpu_time.c \
   %D%/bench/gpu_transposed.c
 shunt_LDADD = libshunt-bench.la libshunt-describe.la libshunt-formats.la libshunt-core.la \
   libshunt-host.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm -ldl

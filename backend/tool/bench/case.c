@@ -38,7 +38,8 @@ struct shunt_problem bench_problem(const struct shunt_matrix *m, int64_t width, 
                                  .c = make_dense(turned ? m->cols : m->rows, width, layout[1], out),
                                  .alpha = {.host = 1},
                                  .beta = {.host = 0},
-                                 .compute = compute};
+                                 .compute = compute,
+                                 .next_waits = true}; /* the same again, or a proof */
     p.spmm.a.value_type = in;
     p.op_a = o->op_a;
   } else {

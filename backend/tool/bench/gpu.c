@@ -218,7 +218,8 @@ static bool measure_way(struct gpu_case *g, struct bench_way *w, gpu_enqueue enq
     return note_failure(w, status);
   w->right = true;
   if (check && !check_result(g, w)) return note_failure(w, SHUNT_E_CUDA);
-  if (!gpu_time(g, enqueue, quick, &w->us, &w->timing)) return note_failure(w, SHUNT_E_CUDA);
+  const struct gpu_timed timed = {enqueue, strncmp(w->name, "cusparse", strlen("cusparse")) == 0};
+  if (!gpu_time(g, &timed, quick, &w->us, &w->timing)) return note_failure(w, SHUNT_E_CUDA);
   w->ran = true;
   return true;
 }

@@ -71,9 +71,15 @@ bool gpu_get_workspace(struct gpu_case *g, size_t bytes, struct bench_way *w);
 
 /* ---- gpu_time.c ------------------------------------------------------- */
 
-/* Median microseconds of one `enqueue`: replays of a graph of many, or plain
+/* in_order: each is waited for before the next begins (gpu_order.h). */
+struct gpu_timed {
+  gpu_enqueue enqueue;
+  bool in_order;
+};
+/* Median microseconds of one: replays of a graph of many, or plain
    launches when it cannot be captured.  False: a call failed.  */
-bool gpu_time(struct gpu_case *g, gpu_enqueue enqueue, bool quick, double *us, const char **timing);
+bool gpu_time(struct gpu_case *g, const struct gpu_timed *of, bool quick, double *us,
+              const char **timing);
 
 /* ---- gpu_shunt.c ------------------------------------------------------ */
 

@@ -204,10 +204,11 @@ static bool choose(struct gpu_case *g, struct gpu_cublaslt *lt)
   const int count = ask(lt, answer);
   double least = -1, us;
   cublasLtMatmulAlgo_t best = {{0}};
+  const struct gpu_timed way = {gpu_cublaslt, false};
   const char *timing;
   for (int i = 0; i < count; i++) {
     lt->algorithm = answer[i].algo;
-    if (answer[i].state != CUBLAS_STATUS_SUCCESS || !gpu_time(g, gpu_cublaslt, true, &us, &timing))
+    if (answer[i].state != CUBLAS_STATUS_SUCCESS || !gpu_time(g, &way, true, &us, &timing))
       continue;
     if (least < 0 || us < least) {
       least = us;

@@ -239,7 +239,8 @@ bool gpu_prepare_dense(struct gpu_case *g, struct bench_way *w)
 }
 
 /* The last algorithm but one is the fastest. */
-bool gpu_time(struct gpu_case *g, gpu_enqueue enqueue, bool quick, double *us, const char **timing)
+bool gpu_time(struct gpu_case *g, const struct gpu_timed *of, bool quick, double *us,
+              const char **timing)
 {
   static const double takes[] = {9, 1, 5, 7};
   if (!quick || enqueue(g, NULL) != SHUNT_OK) return false;
