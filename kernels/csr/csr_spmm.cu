@@ -4,6 +4,7 @@
 #include "kernels/common/dense_copy.h"
 #include "kernels/common/divide.h"
 #include "kernels/csr/csr_kernels.h"
+#include "kernels/csr/csr_layers.h"
 #include "kernels/csr/csr_spmm.cuh"
 
 namespace shunt
@@ -171,6 +172,6 @@ extern "C" shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, in
     return SHUNT_E_WORKSPACE;
   how.split = true;
   how.longest = longest_row;
-  how.layer = p->a.nnz / p->a.rows >= p->a.cols / 64;
+  how.layer = shunt_csr_is_layer(&p->a);
   return run(p, d, how, workspace, stream);
 }

@@ -7,6 +7,7 @@
 #include "backend/costs/machine.h"
 #include "backend/routes/cost/costs.h"
 #include "backend/routes/long_rows.h"
+#include "kernels/csr/csr_layers.h"
 
 /* cuSPARSE's numbers of the algorithms that differ from its default. */
 enum { SHUNT_CSR_ALG1 = 4, SHUNT_CSR_ALG3 = 12 };
@@ -32,10 +33,10 @@ static inline bool shunt_cost_is_half(const struct shunt_spmm *p)
   return shunt_type_size(p->b.type) <= 2;
 }
 
-/* Pruned layers are not: their rows share nothing that L1 could keep. */
+/* Pruned layers are not. */
 static inline bool shunt_cost_scattered(const struct shunt_csr *a)
 {
-  return (double)a->nnz < (double)a->rows * (double)a->cols / 64;
+  return !shunt_csr_is_layer(a);
 }
 
 /* How much longer the longest row is than the mean; f NULL: as much again. */

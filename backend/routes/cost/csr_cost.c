@@ -3,6 +3,7 @@
 
 #include "backend/routes/cost/cost_forms.h"
 #include "kernels/csr/csr_kernels.h"
+#include "kernels/csr/csr_layers.h"
 
 static const struct shunt_csr_costs *of(const struct shunt_machine *m)
 {
@@ -28,18 +29,42 @@ static double uneven_us(const struct shunt_spmm *p, const struct shunt_profile *
          shunt_lesser(variation(f), 1);
 }
 
+/* f32 layers whose rows differ have shapes of their own, and a line for each; 0: this is no such.
+   The lines are a little low where B is large. */
+static double uneven_shape_us(const struct shunt_spmm *p, const struct shunt_profile *f)
+{
+  static const double margin = 1.05;
+  const int64_t rows = p->a.rows, nonzeros = p->a.nnz, n = p->b.cols;
+  if (!f || p->b.type != SHUNT_F32 || p->a.value_type != SHUNT_F32 ||
+      n % SHUNT_CSR_UNEVEN_COLUMNS != 0 || !shunt_csr_is_uneven(rows, nonzeros, f->longest_row, n))
+    return 0;
+  const struct shunt_csr_uneven *s = shunt_csr_choose_uneven(rows, nonzeros, f->longest_row, n);
+  return margin * shunt_csr_uneven_us(s, rows, nonzeros, f->longest_row, n);
+}
+
+/* What layers take, B as it is. */
+static double layer_us(const struct shunt_spmm *p, const struct shunt_profile *f,
+                       const struct shunt_machine *m)
+{
+  const struct shunt_fit_costs *c = shunt_cost_is_half(p) ? &of(m)->layer_half : &of(m)->layer;
+  const double us = uneven_shape_us(p, f);
+  if (us > 0) return us;
+  return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_longest(&p->a, f), m) +
+         uneven_us(p, f, m);
+}
+
+static double scattered_us(const struct shunt_spmm *p, const struct shunt_profile *f,
+                           const struct shunt_machine *m)
+{
+  const struct shunt_fit_costs *c = &of(m)->scattered[shunt_cost_block_type(p->b.type)];
+  return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_excess(&p->a, f), m);
+}
+
 double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
                       const struct shunt_machine *m)
 {
-  const bool scattered = shunt_cost_scattered(&p->a);
-  const struct shunt_fit_costs *c = scattered ? &of(m)->scattered[shunt_cost_block_type(p->b.type)]
-                                    : shunt_cost_is_half(p) ? &of(m)->layer_half
-                                                            : &of(m)->layer;
-  const double late = scattered ? shunt_cost_excess(&p->a, f) : shunt_cost_longest(&p->a, f);
-  return (p->b.type == SHUNT_C64 ? of(m)->c64 : 1) *
-             (shunt_cost_fitted(c, p, (double)p->a.nnz, late, m) +
-              (scattered ? 0 : uneven_us(p, f, m))) +
-         shunt_cost_copy_of_b(p, m);
+  const double us = shunt_csr_is_layer(&p->a) ? layer_us(p, f, m) : scattered_us(p, f, m);
+  return (p->b.type == SHUNT_C64 ? of(m)->c64 : 1) * us + shunt_cost_copy_of_b(p, m);
 }
 
 /* ---- transposed: a call by the rates of copies and gathers, the copy as it was measured ------ */

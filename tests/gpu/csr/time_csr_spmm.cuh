@@ -114,8 +114,6 @@ struct Timed {
     });
   }
 
-  bool is_layer() const { return p.a.nnz / p.a.rows >= p.a.cols / 64; }
-
   template <class T, int V> double time_shape(const shunt::csr::split_shape &shape)
   {
     using namespace shunt::csr;
@@ -137,7 +135,7 @@ struct Timed {
     int longest = 0;
     for (int64_t i = 0; i < m.rows; i++)
       longest = std::max(longest, m.offsets[i + 1] - m.offsets[i]);
-    const shunt::csr::split_matrix a = {p.a.rows, p.a.nnz, longest, is_layer()};
+    const shunt::csr::split_matrix a = {p.a.rows, p.a.nnz, longest, shunt_csr_is_layer(&p.a)};
     const split_shape base = shunt::csr::choose_split(a, p.b.cols, V, sizeof(T), &d);
     auto show = [&](const char *label, const split_shape &s) {
       printf(" %s=%.2f", label, time_shape<T, V>(s));

@@ -243,7 +243,7 @@ bool gpu_time(struct gpu_case *g, const struct gpu_timed *of, bool quick, double
               const char **timing)
 {
   static const double takes[] = {9, 1, 5, 7};
-  if (!quick || enqueue(g, NULL) != SHUNT_OK) return false;
+  if (!quick || of->enqueue(g, NULL) != SHUNT_OK) return false;
   *us = takes[lt.algorithm];
   *timing = "stream";
   return true;
