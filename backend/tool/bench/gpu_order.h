@@ -1,11 +1,11 @@
 /* gpu_order.h: puts the products of a captured graph in order.
 
-   Kernels may be launched while the one before them in the stream still runs (programmatic dependent
-   launch), and have to wait in the kernel for what they read.  Those of cuSPARSE 12.9's CSR_ALG3 in
-   f32 and f64 do not: one product after another they overlap, and where the second reads what the
-   first wrote it is wrong.  A way that is wrong in a program is not measured so: the first kernel of
-   a product begins when all of the product before have ended, while those of one product stay as
-   they were captured.
+   Kernels may be launched while the one before them in the stream still runs (programmatic
+   dependent launch), and have to wait in the kernel for what they read.  Those of cuSPARSE 12.9's
+   CSR_ALG3 in f32 and f64 do not: one product after another they overlap, and where the second
+   reads what the first wrote it is wrong.  A way that is wrong in a program is not measured so: the
+   first kernel of a product begins when all of the product before have ended, while those of one
+   product stay as they were captured.
 
      captured   k1 -> k2 -> k1 -> k2       ->  programmatic: may begin early
      in order   k1 -> k2 => k1 -> k2       =>  full: begins when that has ended
