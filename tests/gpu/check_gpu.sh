@@ -5,9 +5,11 @@
 #   unit       BUILD/tests/gpu/test_*: kernels and conversions against their twins; UNIT="test_a
 #              test_b": these alone
 #   stale      never a result of what a matrix used to hold
-#   blackbox   stale, parity, determinism, frozen, tune, quiet: cuSPARSE programs under Shunt
+#   blackbox   stale, parity, determinism, frozen, extend, early_reader, tune, quiet: cuSPARSE
+#              programs under Shunt
 #   frozen     of these, frozen alone
 #   extend     of these, extend alone
+#   early_reader  of these, early_reader alone, by each route
 #   faults     every n-th call of CUDA, cuBLAS, malloc and dlopen fails, by each route
 #   sanitize   compute-sanitizer memcheck on short runs of both; SANITIZE="test_a test_b": of these
 #              alone, and of stale; SANITIZE_JOBS at a time (2), SANITIZE_SECONDS each (300), and
@@ -197,8 +199,8 @@ for phase in "$here"/tests/gpu/phases/*.sh; do . "$phase"; done
 
 also=
 status=0
-known="unit stale frozen extend blackbox faults sanitize memcheck races host short clients solvers"
-known="$known bench torture ranks large dist dist2 memory little calibrate gained changes train"
+known="unit stale frozen early_reader extend blackbox faults sanitize memcheck races host short"
+known="$known clients solvers bench torture ranks large dist dist2 memory little calibrate gained changes train"
 for phase in $phases; do
   echo "== $phase"
   case " $known " in

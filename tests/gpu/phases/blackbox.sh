@@ -33,8 +33,13 @@ start_early_reader() {
     'rerouted cusparseSpMM >= 200'
   for route in csr bundle vector srbcrs tile dense; do
     SHUNT_ASSUME=frozen SHUNT_ROUTES=$route turn preloaded "early-reader-$route" 60 \
-      "$bin/early_reader" -- "route $route >= 50"
+      "$bin/early_reader" -- "route $route >= 36"
   done
+}
+
+early_reader() {
+  start_early_reader
+  wait
 }
 
 extend() {
