@@ -45,7 +45,8 @@ nodist_%C%_libtested_la_SOURCES = $(COST_BUILT_IN)
 if HAVE_CUDA
 %C%_libtested_tool_a_SOURCES += backend/tool/bench/gpu_cublaslt.c \
   backend/tool/bench/gpu_cusparse.c backend/tool/bench/gpu_memory.c \
-  backend/tool/bench/gpu_peers.c backend/tool/bench/gpu_transposed.c
+  backend/tool/bench/gpu_order.c backend/tool/bench/gpu_peers.c \
+  backend/tool/bench/gpu_transposed.c
 %C%_libtested_la_SOURCES += backend/graphblas/gpu/budget.c $(libshunt_describe_la_SOURCES) \
   backend/cusparse/entry.c backend/cusparse/measure.c backend/cusparse/preprocess_epoch.c \
   backend/cusparse/sddmm.c backend/cusparse/setters.c backend/cusparse/spmm.c \
@@ -112,10 +113,11 @@ check_PROGRAMS += \
   %D%/plan/test_gpu_budget %D%/plan/test_log %D%/plan/test_log_report %D%/plan/test_threads \
   %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
   %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/tool/test_bench_blocked_ell \
-  %D%/tool/test_bench_cublaslt \
+  %D%/tool/test_bench_cublaslt %D%/tool/test_bench_order \
   %D%/vector/test_vector_route
 %C%_tool_test_bench_blocked_ell_LDADD = $(TESTED) libshunt-problem.la -lm
 %C%_tool_test_bench_cublaslt_LDADD = $(TESTED) libshunt-problem.la -lm
+%C%_tool_test_bench_order_LDADD = $(TESTED)
 %C%_cusparse_test_bsr_notes_LDADD = $(TESTED) -lpthread
 %C%_cusparse_test_entry_LDADD = $(TESTED) libshunt-problem.la -lm -lpthread
 %C%_cusparse_test_measure_LDADD = $(TESTED) libshunt-problem.la -lm

@@ -279,6 +279,30 @@ static void test_trusted(void)
   world.has_proved = false;
 }
 
+/* A kernel of cuSPARSE's may read f32 and f64 without waiting for what writes them. */
+static void test_next_waits(void)
+{
+  static const struct shunt_packed_format plain_format = {
+      .convert = convert, .product = product, .lets_in = true, .proved = proved};
+  const char *half = SPMM
+  "NN:rr:ld32.32:a2b0:alg0";
+  const char *single = "spmm:csr:f16.f16.f32.f32:i32b0:m64n32k48z500:NN:rr:ld32.32:a2b0:alg0";
+  struct shunt_packed_view trusted = packed;
+  trusted.trusted = true;
+  check(runs(&plain_format, single, &packed, "pr", SHUNT_OK) && world.product.next_waits,
+        "a proof may come in beside the product");
+  check(runs(&plain_format, single, &trusted, "p", SHUNT_OK) && !world.product.next_waits,
+        "what comes behind it may not, where it could read what is not finished");
+  check(runs(&plain_format, half, &trusted, "p", SHUNT_OK) && world.product.next_waits,
+        "f16 is not read so");
+  world.has_proved = true;
+  check(runs(&plain_format, single, &packed, "P", SHUNT_OK) && !world.repaired.next_waits,
+        "nor may it behind product and proof in one launch");
+  check(runs(&plain_format, half, &packed, "P", SHUNT_OK) && world.repaired.next_waits,
+        "but of f16");
+  world.has_proved = false;
+}
+
 static void test_beside(void)
 {
   const char *plain = SPMM
@@ -422,6 +446,7 @@ int main(void)
   test_patience();
   test_pattern_stands();
   test_trusted();
+  test_next_waits();
   test_beside();
   test_proved();
   test_failures();
