@@ -130,7 +130,7 @@ static bool put_in_order(const struct gpu_order *o)
   return gpu_order_products(o, (cudaGraph_t)&graph);
 }
 
-/* Is each product behind all kernels of the one before, by full edges, and otherwise as captured? */
+/* Is each product behind all kernels of the one before, by full edges, and else as captured? */
 static bool in_order(int products, int kernels)
 {
   for (int i = 0; i < products; i++) {
