@@ -95,6 +95,24 @@ static void count_groups(const struct shunt_csr *a, const struct row rows[8], in
   }
 }
 
+static int64_t steps_of(struct row r)
+{
+  return r.length < SHUNT_PROFILE_ABREAST ? r.length : SHUNT_PROFILE_ABREAST;
+}
+
+/* Of the n rows of a group of 8, in fours. */
+static int64_t idle_steps(const struct row rows[8], int n)
+{
+  int64_t idle = 0;
+  for (int s = 0; s < n; s += 4) {
+    int64_t most = 0;
+    for (int k = s; k < s + 4 && k < n; k++)
+      if (steps_of(rows[k]) > most) most = steps_of(rows[k]);
+    for (int k = s; k < s + 4 && k < n; k++) idle += most - steps_of(rows[k]);
+  }
+  return idle;
+}
+
 /* Of rows first .. first + 15: how many columns they have, modulo SHUNT_PROFILE_MODULUS. */
 static int64_t merged_columns(const struct shunt_csr *a, int64_t first)
 {
@@ -148,6 +166,7 @@ shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_prof
       squares_low += length * length & 0xffffffffu;
       squares_high += length * length >> 32;
     }
+    out->idle_steps += idle_steps(rows, n);
     for (int v = 0; v < 3; v++)
       count_groups(a, rows, n, 8 >> v, &out->groups_nonempty[v], &out->groups_equal[v]);
   }

@@ -23,6 +23,10 @@ struct shunt_profile {
   int64_t groups_nonempty[3];
   int64_t groups_equal[3];
   double row_length_squares; /* sum over rows of length^2: skewness */
+  /* How rows that are taken side by side wait for each other: over the aligned groups of 4 rows, by
+     how much each row is shorter than its group's longest, lengths above SHUNT_PROFILE_ABREAST
+     taken for that.  */
+  int64_t idle_steps;
   /* Of values of 16 bits, else 0.  Aligned blocks of 16 rows, evenly spread, at most
      SHUNT_PROFILE_BLOCKS: how many there are (of ceil(rows / 16)), and tiles of 32 columns they
      take if columns that none of a block's rows has are left out (columns modulo 32768: never more
@@ -40,6 +44,7 @@ struct shunt_profile {
    scratch: SHUNT_PROFILE_SCRATCH bytes of device memory, zeroed inside.  */
 #define SHUNT_PROFILE_SCRATCH 256
 enum { SHUNT_PROFILE_BLOCKS = 8192, SHUNT_PROFILE_MODULUS = 32768, SHUNT_PROFILE_STRIP = 64 };
+enum { SHUNT_PROFILE_ABREAST = 64 };
 shunt_status shunt_profile_csr_cuda(const struct shunt_csr *a, uint64_t serial,
                                     struct shunt_profile *out, void *scratch,
                                     const struct shunt_device *d, shunt_stream stream);

@@ -10,9 +10,9 @@ namespace
 {
 
 // What one lane has counted; lanes 0..7 rows, lanes 0..6 groups (profile.cu).  A lane
-// meets fewer than 2^32 groups.
+// meets fewer than 2^26 groups.
 struct tally {
-  unsigned empty, unsorted, crowded, nonempty, equal;
+  unsigned empty, unsorted, crowded, nonempty, equal, idle;
   unsigned long long squares_low, squares_high, longest;
 };
 
@@ -24,6 +24,9 @@ __device__ __forceinline__ void count(tally &t, const group_offsets &o, unsigned
   bool row = lane < o.rows;
   unsigned filled = __ballot_sync(whole_warp, length > 0);
   unsigned equal = same & ~m;
+  const int steps = (int)(o.length < SHUNT_PROFILE_ABREAST ? o.length : SHUNT_PROFILE_ABREAST);
+  int most = max(steps, __shfl_xor_sync(whole_warp, steps, 1));
+  most = max(most, __shfl_xor_sync(whole_warp, most, 2));
 
   if (row) {
     t.empty += length == 0;
@@ -32,6 +35,7 @@ __device__ __forceinline__ void count(tally &t, const group_offsets &o, unsigned
     t.squares_low += length * length & 0xffffffffu;
     t.squares_high += length * length >> 32;
     t.longest = t.longest > length ? t.longest : length;
+    t.idle += (unsigned)(most - steps);
   }
   int size = lane == 0 ? 8 : lane < 3 ? 4 : 2;
   int start = lane == 0 ? 0 : lane < 3 ? (lane - 1) * 4 : (lane - 3) * 2;
@@ -70,6 +74,7 @@ __device__ __forceinline__ void sum_warp(const tally &t, const runs &run, unsign
   add(COUNT_EMPTY, t.empty);
   add(COUNT_UNSORTED, t.unsorted);
   add(COUNT_CROWDED, t.crowded);
+  add(COUNT_IDLE, t.idle);
 #pragma unroll
   for (int v = 0; v < 3; v++) {
     add(COUNT_NONEMPTY + v, kind == v ? t.nonempty : 0);
@@ -130,6 +135,7 @@ __device__ void report(const profile_job &g)
   }
   out->row_length_squares = __dadd_rn(__dmul_rn((double)n[COUNT_SQUARES_HIGH], 4294967296.0),
                                       (double)n[COUNT_SQUARES_LOW]);
+  out->idle_steps = (int64_t)n[COUNT_IDLE];
   out->merged_blocks = g.merged_blocks;
   out->merged_tiles = (int64_t)n[COUNT_TILES];
   f.rows = g.rows, f.cols = g.cols, f.nnz = g.nnz;

@@ -27,6 +27,7 @@ enum {
   COUNT_NONEMPTY,                   // 3: groups of 8, 4, 2
   COUNT_EQUAL = COUNT_NONEMPTY + 3, // 3
   COUNT_TILES = COUNT_EQUAL + 3,
+  COUNT_IDLE,
   COUNT_SEGMENTS,
   COUNT_WEIGHT,
   COUNT_SUMS,

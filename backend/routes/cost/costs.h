@@ -69,6 +69,9 @@ double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_prof
 /* Is the kernel that cuts by nonzeros the faster one?  f: NULL, nothing is known. */
 bool shunt_choose_csr_merge(const struct shunt_spmm *p, const struct shunt_profile *f,
                             const struct shunt_machine *m);
+/* Else: does it pay that blocks sort their rows by length?  */
+bool shunt_choose_csr_sorted(const struct shunt_spmm *p, const struct shunt_profile *f,
+                             const struct shunt_machine *m);
 
 /* SDDMM: does the kernel pay that takes neighbouring rows of the same columns together?  */
 bool shunt_choose_csr_alike(const struct shunt_profile *f);

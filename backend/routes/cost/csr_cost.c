@@ -153,6 +153,28 @@ static bool int8_ends_late(const struct shunt_spmm *p, const struct shunt_profil
                              1e-6 * of(m)->int8_even * nnz * n / 128 + of(m)->int8_join;
 }
 
+/* Where most neighbours wait for each other, beside long rows, and blocks that sort are enough for
+   the device (tests/bench/csr.md).  */
+bool shunt_choose_csr_sorted(const struct shunt_spmm *p, const struct shunt_profile *f,
+                             const struct shunt_machine *m)
+{
+  enum {
+    LEAST_ROWS = 49152,
+    LEAST_LONGEST = 256,
+    LOAD = 16,
+    SLICE = 128,     /* bytes */
+    LEAST_EACH = 896 /* rows of slices, of a multiprocessor */
+  };
+  const shunt_type type = p->b.type;
+  const int64_t row = p->b.cols * (int64_t)shunt_type_size(type),
+                slices = (row + SLICE - 1) / SLICE;
+  if (!f || p->a.value_type != type || row % LOAD != 0 || shunt_csr_is_layer(&p->a)) return false;
+  if (type != SHUNT_F16 && type != SHUNT_BF16 && type != SHUNT_F32 && type != SHUNT_F64)
+    return false;
+  return f->rows >= LEAST_ROWS && f->rows * slices >= LEAST_EACH * m->device.multiprocessors &&
+         f->longest_row > LEAST_LONGEST && 4 * f->idle_steps >= 3 * f->nnz;
+}
+
 /* Where one block's row would end last; and for narrow products of rows that mostly have next to
    nothing (tests/bench/csr.md).  */
 bool shunt_choose_csr_merge(const struct shunt_spmm *p, const struct shunt_profile *f,
@@ -164,8 +186,9 @@ bool shunt_choose_csr_merge(const struct shunt_spmm *p, const struct shunt_profi
   const double nnz = (double)p->a.nnz;
   if (f && p->b.type == SHUNT_I8 && p->b.cols <= 256 && int8_ends_late(p, f, m)) return true;
   if (longest_row <= HUGE_ROW) return false;
-  const double sparse = row < 128 ? 3.5 : 6;
-  if (nnz < sparse * (double)p->a.rows && row <= 256) return true;
   const double others = nnz * row / of(m)->others_bytes;
-  return longest_row > SHUNT_LONGEST_FOR_SPLIT && of(m)->huge_entry * (double)longest_row > others;
+  if (longest_row > SHUNT_LONGEST_FOR_SPLIT && of(m)->huge_entry * (double)longest_row > others)
+    return true;
+  const double sparse = row < 128 ? 3.5 : 6;
+  return nnz < sparse * (double)p->a.rows && row <= 256 && !shunt_choose_csr_sorted(p, f, m);
 }

@@ -174,6 +174,7 @@ static void test_profile(void)
   check(p.groups_nonempty[1] == 4 && p.groups_equal[1] == 3, "profile: groups of 4");
   check(p.groups_nonempty[2] == 8 && p.groups_equal[2] == 7, "profile: groups of 2");
   check(p.row_length_squares == 12 * 4 + 2 + 2 * 16, "profile: squares of row lengths");
+  check(p.idle_steps == 2 + 4, "profile: what rows of a group of 4 wait for the longest");
   check(p.merged_blocks == 0 && p.merged_tiles == 0, "profile: tiles of f32 are not counted");
   c[0] = 2, c[1] = 0; /* the first row, unsorted */
   c[3] = 0, c[2] = 0; /* the second, repeated */
@@ -181,6 +182,21 @@ static void test_profile(void)
   check(p.unsorted_rows == 2 && p.groups_equal[0] == 0 && p.groups_equal[1] == 2 &&
             p.groups_equal[2] == 6,
         "profile: unsorted and repeated columns");
+  owned_free(&o);
+}
+
+/* Four rows of 0, 9, 64 and 70 entries, which are as 64 each; then two of 3 and 5. */
+static void test_profile_idle(void)
+{
+  static const int32_t ends[] = {0, 0, 9, 73, 143, 146, 151};
+  struct owned o = owned_new(6, 200, 151, SHUNT_I32, SHUNT_F32, 0);
+  struct shunt_profile p;
+  int32_t *offsets = o.offsets, *columns = o.columns;
+  for (int i = 0; i <= 6; i++) offsets[i] = ends[i];
+  for (int i = 0; i < 151; i++) columns[i] = i;
+  o.a.nnz = 151;
+  shunt_profile_csr_host(&o.a, &p);
+  check(p.idle_steps == 64 + 55 + 2, "profile: long rows count as 64, a ragged group too");
   owned_free(&o);
 }
 
@@ -469,6 +485,7 @@ int main(void)
   test_coo();
   test_profile();
   test_profile_tiles();
+  test_profile_idle();
   test_profile_segments();
   test_structure();
   test_fingerprint();
