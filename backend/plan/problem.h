@@ -93,6 +93,15 @@ struct shunt_problem {
   };
 };
 
+/* May what comes next in the stream be let in while a product of p still runs, as it waits?  From
+   12.8 on cuSPARSE has kernels that do not: they might write what the product still reads.  Before,
+   what may be read early is kept from others' (kernels/common/early_launch.cuh).  */
+static inline bool shunt_problem_lets_next_in(const struct shunt_problem *p)
+{
+  enum { FIRST_THAT_DOES_NOT_WAIT = 128 };
+  return p->cusparse < FIRST_THAT_DOES_NOT_WAIT && !shunt_type_is_read_early(p->spmm.c.type);
+}
+
 enum { SHUNT_PROBLEM_TEXT = 360, SHUNT_MOST_BATCHES = 65535 };
 
 static inline const struct shunt_csr *shunt_problem_sparse(const struct shunt_problem *p)

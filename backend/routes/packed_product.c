@@ -107,7 +107,7 @@ static struct shunt_packed_product product_of(const struct shunt_packed_format *
                                    .spmm = c->problem->spmm,
                                    .copy = c->packed ? copy_of(c->packed) : at(c, l->copy),
                                    .own = at(c, l->own)};
-  x.spmm.next_waits = !stands_alone(f, c) || !shunt_type_is_read_early(x.spmm.c.type);
+  x.spmm.next_waits = !stands_alone(f, c) || shunt_problem_lets_next_in(c->problem);
   if (!shunt_packed_overwrites(&x.spmm)) x.spmm.c = *w, x.spmm.alpha = one, x.spmm.beta = zero;
   return x;
 }
@@ -125,7 +125,7 @@ static struct shunt_guard repair_of(const struct shunt_call *c, const struct shu
                           .repaired = &words->repaired};
   *s = c->problem->spmm;
   s->only_if = &words->irregular;
-  s->next_waits = !shunt_type_is_read_early(s->c.type);
+  s->next_waits = shunt_problem_lets_next_in(c->problem);
   if (c->packed) {
     s->only_if = c->packed->irregular;
     r.sets = c->packed->payload;

@@ -20,7 +20,7 @@ static shunt_status run_direct(const struct shunt_call *c)
   const struct shunt_device *d = &c->context->device;
   if (c->problem->op == SHUNT_SPMM) {
     struct shunt_spmm s = c->problem->spmm;
-    s.next_waits = !shunt_type_is_read_early(s.c.type);
+    s.next_waits = shunt_problem_lets_next_in(c->problem);
     return SHUNT_LAUNCH(
         shunt_vector_csr_spmm_cuda(&s, d, c->workspace, c->workspace_bytes, c->stream));
   }

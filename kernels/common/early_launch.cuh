@@ -13,7 +13,8 @@
 // are launched this way and read B without any wait, which is right behind kernels that let nobody
 // in.  So what may write the f32 or f64 that they read lets the next kernel in only where the
 // caller says that it waits (shunt_spmm.next_waits), or where the next is Shunt's own.  Other types
-// it does not read so (shunt_type_is_read_early).
+// it does not read so (shunt_type_is_read_early); but it may write what a product still reads, so
+// that behind such a library nobody is let in (shunt_problem_lets_next_in).
 #pragma once
 #include <cuda_runtime.h>
 

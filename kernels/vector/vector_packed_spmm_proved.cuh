@@ -3,9 +3,9 @@
 //
 // A piece of work is what a block of spmm_direct has.  Launched early, the warps that
 // multiply read the lists of their first steps while the kernel before is still at work, and wait
-// for it only when they turn to B: nobody writes the copy that late (vector_kernels.h).  They let
-// the next kernel in when they have multiplied; those that hash, as soon as they have, if the
-// product is brief.  0.65 to 0.9 us of a call.
+// for it only when they turn to B: nobody writes the copy that late (vector_kernels.h).  Where the
+// next kernel waits they let it in when they have multiplied; those that hash, as soon as they
+// have, if the product is brief.  0.65 to 0.9 us of a call.
 #pragma once
 #include "kernels/guard/proof_inside.cuh"
 #include "kernels/vector/vector_packed_spmm_direct.cuh"

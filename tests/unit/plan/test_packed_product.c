@@ -29,6 +29,7 @@ static struct {
   void *copy;
   bool has_proved, guarded;
   bool captures, has_room;
+  int cusparse; /* the version of the original */
   enum shunt_copy_use use;
 } world;
 
@@ -167,6 +168,7 @@ static bool runs(const struct shunt_packed_format *f, const char *word,
   struct shunt_problem p;
   if (shunt_problem_parse(word, &p) != SHUNT_OK) return false;
   p.format = SHUNT_CSR;
+  p.cusparse = world.cusparse;
   struct shunt_call c = {.problem = &p,
                          .context = &context,
                          .packed = view,
@@ -300,7 +302,12 @@ static void test_next_waits(void)
         "nor may it behind product and proof in one launch");
   check(runs(&plain_format, half, &packed, "P", SHUNT_OK) && world.repaired.next_waits,
         "but of f16");
-  world.has_proved = false;
+  world.has_proved = false, world.cusparse = 128;
+  check(runs(&plain_format, half, &trusted, "p", SHUNT_OK) && !world.product.next_waits,
+        "from 12.8 on nobody is let in, as it might write too early");
+  check(runs(&plain_format, half, &packed, "pr", SHUNT_OK) && world.product.next_waits,
+        "but Shunt's own");
+  world.cusparse = 0;
 }
 
 static void test_beside(void)
