@@ -314,7 +314,7 @@ static void test_beside(void)
 {
   const char *plain = SPMM
   "NN:rr:ld32.32:a2b0:alg0";
-  check(world.repair.start == SHUNT_GUARD_BEHIND,
+  check(runs(&direct, plain, &packed, "pr", SHUNT_OK) && world.repair.start == SHUNT_GUARD_BEHIND,
         "outside of a capture a repair stands behind the product");
   world.captures = true;
   check(runs(&direct, plain, &packed, "p-r", SHUNT_OK) && world.repair.start == SHUNT_GUARD_BEHIND,
