@@ -96,6 +96,12 @@ enum class way {
 
 constexpr int kPlainThreads = kThreads / 2;
 
+// What a block has in shared memory where rows are sorted.
+template <class T, int V> union long_or_sorted {
+  long_list<T, V> list;
+  sorted_rows rows;
+};
+
 // Chunks of 4 need fewer registers: more warps at once for rows too short to fill 8.  Beside long
 // blocks, rows of f64 take whole chunks, too.
 template <class S, class Out, class T, int V, int CHUNK, way WAY>
@@ -120,10 +126,7 @@ __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
     else
       multiply_short_rows<true, S, Out, T, V, CHUNK>(a, s, mine, ends[threadIdx.x / 32]);
   } else if constexpr (WAY == way::sorted) {
-    __shared__ __align__(16) union {
-      long_list<T, V> list;
-      sorted_rows rows;
-    } of;
+    __shared__ __align__(16) long_or_sorted<T, V> of;
     if (blockIdx.x < s.long_blocks)
       multiply_long_rows<true, S, Out, T, V, CHUNK>(a, s, mine, of.list);
     else
