@@ -199,14 +199,15 @@ def programs_that_see(source):
     return r".*"
 
 
-def about_this_source(part, later, now):
+def about_this_source(part, later, now, left_out):
     """Whether a part's results count: every source that has changed since was seen by a later part,
-    which ran all of this part's programs again that see it."""
+    which ran all of this part's programs again that see it, or those are left out."""
     names = set(part["sources"]) | set(now)
     changed = [n for n in names if part["sources"].get(n) != now.get(n) and
                not RUNNERS.fullmatch(n) and not n.endswith(NO_SOURCES)]
     ran = {program.removeprefix("sanitize-") for program in part["programs"]}
     again = {program.removeprefix("sanitize-") for p in later for program in p["programs"]}
+    again |= {program.removeprefix("sanitize-") for program in left_out}
 
     def run_again(source):
         seen_by = re.compile(programs_that_see(source))
@@ -236,7 +237,7 @@ def join(root, words):
         with open(name, encoding="utf-8") as f:
             parts.append(json.load(f))
     for i, part in enumerate(parts):
-        if not about_this_source(part, parts[i + 1:], now):
+        if not about_this_source(part, parts[i + 1:], now, reasons):
             print(f"{files[i]} is about other source")
             return 1
         programs = {**whole.get("programs", {}), **part["programs"]}

@@ -72,7 +72,7 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
 // What is chosen for sorted rows is right, and has the same bits whoever takes a row.
 void test_sorted(Arena &m)
 {
-  Pattern p = skewed_pattern(sized(5000, 700), sized(20000, 2000), 6, 31);
+  Pattern p = skewed_pattern(sized(4000, 700), sized(3000, 2000), 6, 31);
   for (int which : {0, 4, 5}) {
     const Types &t = kTypes[which];
     Reference ref = make_reference(p, t, 85);

@@ -38,6 +38,12 @@ cp "$root/logs/good.log" "$root/logs/test_x.log" &&
 check "run again, they are" 'write after && join && verify'
 echo changed >"$root/kernels/a.cu"
 check "but not with another change" '! join'
+mended() { python3 "$report" --join "$root" "$1=mended since" "$root/whole.json"; }
+check "or it is left out, and its own file has changed since" '
+  echo one >"$root/kernels/a.cu" && write whole && echo six >"$root/tests/gpu/x/test_x.cu" &&
+  ! mended good && mended test_x | grep -q "left out: test_x: mended since"'
+check "but no other" '! (echo changed >"$root/kernels/a.cu" && mended test_x)'
+echo five >"$root/tests/gpu/x/test_x.cu"
 echo one >"$root/kernels/a.cu"
 mkdir -p "$root/backend/graphblas"
 echo six >"$root/backend/graphblas/a.c"
