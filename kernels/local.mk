@@ -7,6 +7,7 @@ include %D%/dcsr/local.mk
 include %D%/dense/local.mk
 include %D%/guard/local.mk
 include %D%/semiring/local.mk
+include %D%/sorted/local.mk
 include %D%/sparse24/local.mk
 include %D%/srbcrs/local.mk
 include %D%/tile/local.mk

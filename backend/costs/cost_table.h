@@ -44,7 +44,8 @@ struct shunt_common_costs {
        + huge (from there on)
        + entry nnz + row rows + tiles (of 128 bytes of a row, but the first)
        + list gathered rows
-       + gather, far (bytes gathered) + written (bytes of C)  */
+       + gather, far (bytes gathered) + written (bytes of C)
+       + idle, idle_bytes, varied (where rows differ)  */
 struct shunt_fit_costs {
   double start;   /* us */
   double entry;   /* us per million entries of A */
@@ -58,7 +59,11 @@ struct shunt_fit_costs {
   double beyond;  /* us per thousand of those from there up to 4096, which rows are cut at, */
   double huge;    /* and beyond that, where they are not */
   double far;     /* us per GB of B that is gathered from beyond L2 */
-  double least;   /* us per million entries of A that all but `start` takes at least */
+  /* Of `csr`, where rows differ: us per million steps that rows side by side wait for the longest
+     (conv/profile/profile.h, idle_steps); per GB of rows of B meanwhile, 512 bytes each at most;
+     per GB of gathered B, times the rows' variation, 4 at most.  */
+  double idle, idle_bytes, varied;
+  double least; /* us per million entries of A that all but `start` takes at least */
 };
 
 /* SpMM, A in square blocks:  start + rate products + written elements of C */
@@ -130,6 +135,10 @@ struct shunt_csr_costs {
 struct shunt_bundle_costs {
   struct shunt_fit_costs f32, f64;
   struct shunt_fit_costs layer_f32, layer_f64; /* more than one entry in 64 */
+};
+
+struct shunt_sorted_costs {
+  struct shunt_fit_costs scattered[SHUNT_BLOCK_TYPES]; /* one entry in 64 or fewer */
 };
 
 struct shunt_vector_costs {
@@ -331,6 +340,7 @@ struct shunt_kernel_costs {
   struct shunt_common_costs common;
   struct shunt_csr_costs csr;
   struct shunt_bundle_costs bundle;
+  struct shunt_sorted_costs sorted;
   struct shunt_vector_costs vector;
   struct shunt_vector_packed_costs vector_packed;
   struct shunt_sparse24_costs sparse24;

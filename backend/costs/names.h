@@ -58,6 +58,9 @@
   F(line, at, beyond, .beyond, FIXED) \
   F(line, at, huge, .huge, FIXED) \
   F(line, at, far, .far, FAR) \
+  F(line, at, idle, .idle, NEAR) \
+  F(line, at, idle_bytes, .idle_bytes, NEAR) \
+  F(line, at, varied, .varied, NEAR) \
   F(line, at, least, .least, NEAR)
 
 #define SHUNT_BLOCK_FIELDS(F, line, at) \
@@ -298,6 +301,9 @@
   SHUNT_FIT_FIELDS(F, "bundle.f64", ours.bundle.f64) \
   SHUNT_FIT_FIELDS(F, "bundle.layer_f32", ours.bundle.layer_f32) \
   SHUNT_FIT_FIELDS(F, "bundle.layer_f64", ours.bundle.layer_f64) \
+  SHUNT_FIT_FIELDS(F, "sorted.half", ours.sorted.scattered[0]) \
+  SHUNT_FIT_FIELDS(F, "sorted.f32", ours.sorted.scattered[1]) \
+  SHUNT_FIT_FIELDS(F, "sorted.f64", ours.sorted.scattered[2]) \
   SHUNT_FIT_FIELDS(F, "vector.narrow", ours.vector.narrow) \
   SHUNT_FIT_FIELDS(F, "vector.wide", ours.vector.wide) \
   SHUNT_FIT_FIELDS(F, "vector.f64", ours.vector.f64) \

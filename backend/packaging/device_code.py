@@ -16,7 +16,8 @@ import sys
 import zlib
 
 MAGIC = 0xBA55ED50
-FORMATS = ("csr", "vector", "sparse24", "tile", "dense", "bsr", "srbcrs", "bundle", "dcsr")
+FORMATS = ("csr", "vector", "sparse24", "tile", "dense", "bsr", "srbcrs", "bundle", "sorted",
+           "dcsr")
 LIBRARIES = ("core", "formats")
 
 

@@ -14,9 +14,8 @@ shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, const struct shunt
 {
   const struct shunt_device *d = &m->device;
   if (!shunt_choose_csr_merge(p, f, m)) {
-    const bool sorted = shunt_choose_csr_sorted(p, f, m);
-    shunt_status s = (sorted ? shunt_csr_spmm_sorted_cuda : shunt_csr_spmm_split_cuda)(
-        p, f ? f->longest_row : -1, d, workspace, workspace_bytes, stream);
+    shunt_status s = shunt_csr_spmm_split_cuda(p, f ? f->longest_row : -1, d, workspace,
+                                               workspace_bytes, stream);
     if (s != SHUNT_E_UNSUPPORTED) return s;
   }
   return shunt_csr_spmm_merge_cuda(p, d, workspace, workspace_bytes, stream);

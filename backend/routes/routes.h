@@ -15,7 +15,8 @@ shunt_status shunt_route_csr_sddmm(const struct shunt_sddmm *p, const struct shu
                                    const struct shunt_device *d, void *workspace,
                                    size_t workspace_bytes, shunt_stream stream);
 
-extern const struct shunt_route shunt_route_csr, shunt_route_bundle, shunt_route_vector,
-    shunt_route_sparse24, shunt_route_srbcrs, shunt_route_tile, shunt_route_dense, shunt_route_bsr;
+extern const struct shunt_route shunt_route_csr, shunt_route_bundle, shunt_route_sorted,
+    shunt_route_vector, shunt_route_sparse24, shunt_route_srbcrs, shunt_route_tile,
+    shunt_route_dense, shunt_route_bsr;
 
 #endif

@@ -5,8 +5,9 @@
 /* One row per route.  The first is the most general: its reason is the one told
    when nothing fits.  */
 static const struct shunt_route *const table[] = {
-    &shunt_route_csr,    &shunt_route_bundle, &shunt_route_vector, &shunt_route_sparse24,
-    &shunt_route_srbcrs, &shunt_route_tile,   &shunt_route_dense,  &shunt_route_bsr,
+    &shunt_route_csr,    &shunt_route_bundle,   &shunt_route_sorted,
+    &shunt_route_vector, &shunt_route_sparse24, &shunt_route_srbcrs,
+    &shunt_route_tile,   &shunt_route_dense,    &shunt_route_bsr,
 };
 
 int shunt_route_count(void)

@@ -21,8 +21,8 @@ static const char help[] =
     "      --json FILE     write the same as a JSON object, for programs\n"
     "  -x, --explain       log each new decision as it is made (SHUNT_LOG=dispatch)\n"
     "      --routes LIST   routes that may be used: all, none, or some of\n"
-    "                      csr,bundle,vector,sparse24,srbcrs,tile,dense,bsr\n"
-    "                      (cuSPARSE), host,cuda (GraphBLAS)\n"
+    "                      csr,bundle,sorted,vector,sparse24,srbcrs,tile,\n"
+    "                      dense,bsr (cuSPARSE), host,cuda (GraphBLAS)\n"
     "      --measure       measure what was saved, in 1 % of the run\n"
     "                      (SHUNT_MEASURE=1)\n"
     "      --strict        fail if a call was left to the original (SHUNT_STRICT=1)\n"
@@ -77,9 +77,9 @@ static bool todays_words(const char *option, const char *list, const char *const
 /* EXIT_OK and optind at the program, or the status to exit with; -1: help was asked for. */
 static int parse(int argc, char **argv, struct run_options *o)
 {
-  static const char *const routes[] = {"all",      "none",   "csr",  "bundle", "vector",
-                                       "sparse24", "srbcrs", "tile", "dense",  "bsr",
-                                       "host",     "cuda",   NULL};
+  static const char *const routes[] = {"all",    "none",     "csr",    "bundle", "sorted",
+                                       "vector", "sparse24", "srbcrs", "tile",   "dense",
+                                       "bsr",    "host",     "cuda",   NULL};
   int c;
   *o = (struct run_options){.dlsym = true, .strict = tool_option_strict()};
   optind = 1;

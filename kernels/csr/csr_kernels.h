@@ -34,14 +34,6 @@ shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longe
                                        const struct shunt_device *d, void *workspace,
                                        size_t workspace_bytes, shunt_stream stream);
 
-/* sorted (kernels/csr/csr_spmm_split_sorted.cuh): split, with the rows of a block in the order of
-   their lengths; of types of 2, 4 and 8 bytes that are not complex, where rows of B are whole loads
-   of 16 bytes; elsewhere just split.
-   The faster of the two where neighbouring rows differ and many are empty or short.  */
-shunt_status shunt_csr_spmm_sorted_cuda(const struct shunt_spmm *p, int64_t longest_row,
-                                        const struct shunt_device *d, void *workspace,
-                                        size_t workspace_bytes, shunt_stream stream);
-
 /* Not of complex types, which have a twin of their own. */
 shunt_status shunt_csr_spmm_host(const struct shunt_spmm *p);          /* one thread, the twin */
 shunt_status shunt_csr_spmm_parallel_host(const struct shunt_spmm *p); /* OpenMP, the host engine */

@@ -158,9 +158,9 @@ extern "C" shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p,
   return run(p, d, how, workspace, stream);
 }
 
-static shunt_status run_split(const shunt_spmm *p, int64_t longest_row, bool sorted,
-                              const shunt_device *d, void *workspace, size_t workspace_bytes,
-                              shunt_stream stream)
+extern "C" shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longest_row,
+                                                  const struct shunt_device *d, void *workspace,
+                                                  size_t workspace_bytes, shunt_stream stream)
 {
   shunt_status status = check(p);
   if (status != SHUNT_OK) return status;
@@ -173,20 +173,5 @@ static shunt_status run_split(const shunt_spmm *p, int64_t longest_row, bool sor
   how.split = true;
   how.longest = longest_row;
   how.layer = shunt_csr_is_layer(&p->a);
-  how.sorted = sorted;
   return run(p, d, how, workspace, stream);
-}
-
-extern "C" shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longest_row,
-                                                  const struct shunt_device *d, void *workspace,
-                                                  size_t workspace_bytes, shunt_stream stream)
-{
-  return run_split(p, longest_row, false, d, workspace, workspace_bytes, stream);
-}
-
-extern "C" shunt_status shunt_csr_spmm_sorted_cuda(const struct shunt_spmm *p, int64_t longest_row,
-                                                   const struct shunt_device *d, void *workspace,
-                                                   size_t workspace_bytes, shunt_stream stream)
-{
-  return run_split(p, longest_row, true, d, workspace, workspace_bytes, stream);
 }

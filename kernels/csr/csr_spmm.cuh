@@ -68,7 +68,6 @@ struct layout {
   bool split;      // by rows, one launch, no workspace (csr_spmm_split.cuh)
   int64_t longest; // of split: length of the longest row, as far as known; -1
   bool layer;      // of split: one element of A in 64 is stored, or more
-  bool sorted;     // of split: rows are sorted
   bool copies_b;   // B is column-major and is copied to the workspace first
   int tile;        // items of a tile
   int64_t tiles;

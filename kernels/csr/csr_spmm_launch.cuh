@@ -59,8 +59,6 @@ shunt_status launch_join(const args<T> &a, int64_t tiles, const shunt_device *d,
 
 template <class S, int V> constexpr bool has_ways = V * sizeof(S) == 16;
 template <class S, class T, int V> constexpr bool has_lists = has_ways<S, V> && sizeof(T) <= 8;
-template <class S, class T, int V>
-constexpr bool has_sorted = has_lists<S, T, V> && !std::is_same<S, complex<float>>::value;
 
 // The kernel for a shape; the ways of loads narrower than 16 bytes are not built, nor the plain one
 // of sums in f32, which gains nothing.  alone: there are no long blocks.
@@ -74,8 +72,6 @@ auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, spl
     return spmm_split<S, Out, T, V, kChunk, way::any>;
   } else {
     constexpr int kListChunk = sizeof(T) > 4 ? 4 : kChunk;
-    if constexpr (has_sorted<S, T, V>)
-      if (shape.wide) return spmm_split<S, Out, T, V, kListChunk, way::sorted>;
     if (shape.team_rows && alone) return spmm_split<S, Out, T, V, kListChunk, way::lists>;
     if (shape.team_rows) return spmm_split<S, Out, T, V, 4, way::mixed>;
     if (shape.whole && alone) return spmm_split<S, Out, T, V, kChunk, way::whole>;
@@ -97,10 +93,8 @@ shunt_status launch_split(args<T> a, split_shape shape, const shunt_device *d, s
   const int64_t windows =
       shape.search && a.nonzeros > shape.limit ? (a.nonzeros + shape.window - 1) / shape.window : 0;
   if (!has_lists<S, T, V>) shape.team_rows = 0;
-  if (!has_sorted<S, T, V>) shape.wide = 0;
   const int64_t rows_per_team = shape.team_rows ? shape.team_rows : 1;
-  const int64_t rows_per_block =
-      shape.wide ? shape.threads : (shape.threads >> shape.team_log2) * rows_per_team;
+  const int64_t rows_per_block = (shape.threads >> shape.team_log2) * rows_per_team;
   const int64_t row_blocks = (a.rows + rows_per_block - 1) / rows_per_block;
   const int64_t blocks = windows * long_slices + row_blocks * ((a.n + width - 1) / width);
   if (blocks > INT32_MAX || a.rows >= kMostNonzeros || a.nonzeros >= kMostNonzeros)
@@ -116,7 +110,6 @@ shunt_status launch_split(args<T> a, split_shape shape, const shunt_device *d, s
   s.long_slices = (uint32_t)long_slices;
   s.row_blocks = (uint32_t)row_blocks;
   s.team_rows = shape.team_rows;
-  s.wide = shape.wide;
   a.c_vector = a.c_col_stride == 1 && a.c_row_stride % V == 0 && aligned(a.c, V * sizeof(Out));
   const auto kernel = split_kernel<S, Out, T, V>(shape, windows == 0);
   return launch_early(kernel, dim3((unsigned)blocks), dim3(shape.threads), d, stream, a, s);
@@ -151,8 +144,7 @@ template <class S, class Out, class T, int V>
 shunt_status launch_tiled(args<T> a, const layout &how, const shunt_device *d, shunt_stream stream)
 {
   if (!how.split) return launch_merge<S, S, Out, T, V>(a, how, d, stream);
-  const split_matrix m = {a.rows, a.nonzeros, how.longest, how.layer,
-                          how.sorted && has_sorted<S, T, V>};
+  const split_matrix m = {a.rows, a.nonzeros, how.longest, how.layer};
   return launch_split<S, Out, T, V>(a, choose_split(m, a.n, V, sizeof(S), d), d, stream);
 }
 

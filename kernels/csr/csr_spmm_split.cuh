@@ -8,8 +8,7 @@
 //   much longer than those       all teams of the warp, one such row after another
 //   longer than `limit`          a long block (csr_spmm_split_long.cuh)
 //
-// Where all rows are short, a team takes several (csr_spmm_split_short.cuh).  Where neighbours
-// differ, a block sorts its rows first (csr_spmm_split_sorted.cuh).
+// Where all rows are short, a team takes several (csr_spmm_split_short.cuh).
 //
 //   grid.x   | long blocks: windows x slices | row blocks of slice 0 | of slice 1 | ..
 //
@@ -23,7 +22,6 @@
 #include "kernels/common/early_launch.cuh"
 #include "kernels/csr/csr_spmm_split_long.cuh"
 #include "kernels/csr/csr_spmm_split_short.cuh"
-#include "kernels/csr/csr_spmm_split_sorted.cuh"
 
 namespace shunt
 {
@@ -91,16 +89,9 @@ enum class way {
   all_whole, // row blocks and long blocks, which both do
   lists,     // row blocks alone, whose teams take several short rows as one list
   mixed,     // the same beside long blocks
-  sorted,    // row blocks whose rows are sorted by length, and long blocks if there are any
 };
 
 constexpr int kPlainThreads = kThreads / 2;
-
-// What a block has in shared memory where rows are sorted.
-template <class T, int V> union long_or_sorted {
-  long_list<T, V> list;
-  sorted_rows rows;
-};
 
 // Chunks of 4 need fewer registers: more warps at once for rows too short to fill 8.  Beside long
 // blocks, rows of f64 take whole chunks, too.
@@ -125,12 +116,6 @@ __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
       multiply_long_rows<false, S, Out, T, V, CHUNK>(a, s, mine, list);
     else
       multiply_short_rows<true, S, Out, T, V, CHUNK>(a, s, mine, ends[threadIdx.x / 32]);
-  } else if constexpr (WAY == way::sorted) {
-    __shared__ __align__(16) long_or_sorted<T, V> of;
-    if (blockIdx.x < s.long_blocks)
-      multiply_long_rows<true, S, Out, T, V, CHUNK>(a, s, mine, of.list);
-    else
-      multiply_sorted_rows<S, Out, T, V, CHUNK>(a, s, mine, of.rows);
   } else if constexpr (WAY == way::whole || WAY == way::plain) {
     multiply_rows<WAY == way::whole, S, Out, T, V, CHUNK>(a, s, mine);
   } else {

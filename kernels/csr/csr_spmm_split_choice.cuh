@@ -1,5 +1,5 @@
 // csr_spmm_split_choice.cuh: how the split kernel's shape is chosen: one table of rules, read from
-// top to bottom.  f32 layers whose rows differ, and sorted rows, have rules of their own.
+// top to bottom; of f32 layers whose rows differ by estimates (csr_spmm_split_uneven.cuh).
 //
 // The shape is a function of sizes, the type, the device and a hint: the length of the longest row
 // when the matrix was last profiled.  A wrong hint costs time only, as the kernel reads the rows'
@@ -11,8 +11,7 @@
 #pragma once
 #include <utility>
 
-#include "kernels/csr/csr_layers.h"
-#include "kernels/csr/csr_spmm_split_shape.cuh"
+#include "kernels/csr/csr_spmm_split_uneven.cuh"
 
 namespace shunt
 {
@@ -240,69 +239,10 @@ template <size_t... I> inline void apply_rules(split_choice &x, std::index_seque
   (apply_rule<I>(x), ...);
 }
 
-// ---- f32 layers whose rows differ: csr_layers.h tells which gains, and by what estimate
-
-// V: elements of B in one load.
-inline bool is_uneven(const split_matrix &m, int64_t n, int V, int size)
-{
-  static_assert(kMostLimit == 1 << 24, "shunt_csr_is_uneven() has it, too");
-  return m.layer && V == SHUNT_CSR_UNEVEN_COLUMNS && size == 4 &&
-         shunt_csr_is_uneven(m.rows, m.nonzeros, m.longest, n);
-}
-
-inline split_shape choose_split_uneven(const split_matrix &m, int64_t n, int V,
-                                       const shunt_device *d)
-{
-  const shunt_csr_uneven *best = shunt_csr_choose_uneven(m.rows, m.nonzeros, m.longest, n);
-  const int64_t limit = shunt_csr_uneven_limit(best, m.rows, m.nonzeros);
-  const int long_lanes_log2 = 3;
-  const int64_t long_slices = (n + (V << long_lanes_log2) - 1) / (V << long_lanes_log2);
-  const int64_t each = m.nonzeros / (kBlocksPerSm * d->multiprocessors) * long_slices;
-  const int64_t window = each < 1024 ? 1024 : each;
-  split_shape s = {};
-  s.threads = best->limit ? kThreads : kThreads / 2;
-  s.chunk = kChunk;
-  s.lanes_log2 = best->lanes_log2;
-  s.team_log2 = 5;
-  s.long_lanes_log2 = long_lanes_log2;
-  s.limit = (int)(limit < kMostLimit ? limit : kMostLimit);
-  s.window = (int)(window < m.nonzeros ? window : m.nonzeros);
-  s.search = best->limit != 0;
-  s.whole = true;
-  return s;
-}
-
-// ---- rows that are sorted
-
-// Rows of different lengths that are sorted: large blocks, as each sorts its own; groups as wide as
-// C, 16 lanes at most, or 8 where blocks are few.
-inline split_shape choose_split_sorted(const split_matrix &m, int64_t n, int V,
-                                       const shunt_device *d)
-{
-  split_shape s = {};
-  s.threads = kThreads;
-  s.chunk = kChunk;
-  s.lanes_log2 = 1;
-  while (s.lanes_log2 < 4 && V << s.lanes_log2 < n) s.lanes_log2++;
-  const int64_t slices = (n + (V << s.lanes_log2) - 1) / (V << s.lanes_log2);
-  if (s.lanes_log2 == 4 && m.rows * slices < 4 * kThreads * d->multiprocessors) s.lanes_log2 = 3;
-  s.team_log2 = s.lanes_log2 < kLeastTeamLog2 ? kLeastTeamLog2 : s.lanes_log2;
-  s.wide = 64 << (s.team_log2 - s.lanes_log2);
-  s.limit = m.nonzeros < 16 * m.rows ? 256 : 512;
-  s.long_lanes_log2 = n <= V << 1 ? 1 : n <= V << 4 ? 2 : 3;
-  const int64_t long_slices = (n + (V << s.long_lanes_log2) - 1) / (V << s.long_lanes_log2);
-  const int64_t each = m.nonzeros / (kBlocksPerSm * d->multiprocessors) * long_slices;
-  const int64_t window = each < 1024 ? 1024 : each;
-  s.window = (int)(window < m.nonzeros ? window : m.nonzeros);
-  s.search = s.whole = true;
-  return s;
-}
-
 // V: elements of B in one load, of `size` bytes each.
 inline split_shape choose_split(const split_matrix &m, int64_t n, int V, int size,
                                 const shunt_device *d)
 {
-  if (m.sorted) return choose_split_sorted(m, n, V, d);
   if (is_uneven(m, n, V, size)) return choose_split_uneven(m, n, V, d);
   split_choice x = {};
   x.rows = m.rows, x.nonzeros = m.nonzeros, x.n = n, x.V = V, x.size = size;

@@ -23,7 +23,6 @@ struct split_shape {
   bool search;         // whether there are long blocks
   bool whole;          // whether a way of its own takes full chunks; with search in f32 alone
   int team_rows;       // rows that a team takes as one list; 0: one at a time
-  int wide; // 0, or rows are sorted, and a warp takes one of so many nonzeros; 16 divides it
 };
 
 // What a shape is chosen for.
@@ -31,7 +30,6 @@ struct split_matrix {
   int64_t rows, nonzeros;
   int64_t longest; // the hint: length of the longest row when somebody looked, or negative
   bool layer;      // one element in 64 is stored, or more
-  bool sorted;     // rows are to be sorted where such a kernel was built
 };
 
 // What the kernel reads of it.
@@ -40,7 +38,7 @@ struct split_args {
   int limit, window;
   uint32_t long_blocks, long_slices; // the first blocks of the grid; slices of C
   uint32_t row_blocks;               // of each slice of C
-  int team_rows, wide;
+  int team_rows;
 };
 
 } // namespace csr

@@ -65,7 +65,7 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 shunt=$(find "$build" -name libshunt-cusparse.so | head -1)
 [ -n "$shunt" ] || { echo "check_gpu: no libshunt-cusparse.so under $build"; exit 2; }
 shunt=$(readlink -f "$shunt")
-every_route=csr,bundle,vector,sparse24,srbcrs,tile,dense,bsr
+every_route=csr,bundle,sorted,vector,sparse24,srbcrs,tile,dense,bsr
 
 # Where Shunt's or the toolkit's libraries are not on the loader's path; for C programs only, since
 # Python's packages bring their own.

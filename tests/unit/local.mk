@@ -14,7 +14,7 @@ check_PROGRAMS = \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
   %D%/semiring/test_semiring_masked_reads \
   %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm \
-  %D%/semiring/test_semiring_team %D%/sparse24/test_sparse24 \
+  %D%/semiring/test_semiring_team %D%/sorted/test_sorted %D%/sparse24/test_sparse24 \
   %D%/srbcrs/test_srbcrs %D%/srbcrs/test_srbcrs_attention \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
   %D%/tool/test_bench_blocks %D%/tool/test_bench_summary %D%/tool/test_bench_turn \

@@ -6,8 +6,8 @@
 enum { LONGEST_ROW = 3072 };
 /* Rows shorter than this have nothing to share. */
 enum { LEAST_MEAN_ROW = 8 };
-#define MARGIN 1.15
-#define MARGIN_F64 1.0
+#define MARGIN 1.1
+#define MARGIN_F64 0.97
 
 bool shunt_choose_bundle_candidate(const struct shunt_csr *a, const struct shunt_profile *f)
 {

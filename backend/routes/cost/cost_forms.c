@@ -84,6 +84,23 @@ double shunt_cost_fitted(const struct shunt_fit_costs *c, const struct shunt_spm
   return shunt_larger(us, c->start + 1e-6 * c->least * nnz);
 }
 
+double shunt_cost_variation(const struct shunt_profile *f)
+{
+  const double mean = (double)f->nnz / ((double)f->rows + 1e-9);
+  const double spread = f->row_length_squares / ((double)f->nnz * mean + 1e-9) - 1;
+  return spread > 0 ? sqrt(spread) : 0;
+}
+
+double shunt_cost_waiting(const struct shunt_fit_costs *c, const struct shunt_spmm *p,
+                          const struct shunt_profile *f)
+{
+  const double row = (double)p->b.cols * (double)shunt_type_size(p->b.type);
+  if (!f) return 0;
+  const double idle = (double)f->idle_steps;
+  return 1e-6 * c->idle * idle + 1e-9 * c->idle_bytes * idle * shunt_lesser(row, 512) +
+         1e-9 * c->varied * (double)p->a.nnz * row * shunt_lesser(shunt_cost_variation(f), 4);
+}
+
 int shunt_cost_block_type(shunt_type t)
 {
   return shunt_type_size(t) >= 8 ? 2 : shunt_type_size(t) == 4 ? 1 : 0;

@@ -50,6 +50,12 @@ double shunt_cost_longest(const struct shunt_csr *a, const struct shunt_profile 
 double shunt_cost_fitted(const struct shunt_fit_costs *c, const struct shunt_spmm *p,
                          double gathered, double late, const struct shunt_machine *m);
 
+/* The standard deviation of the rows' lengths over their mean; 0 where nothing is known of it. */
+double shunt_cost_variation(const struct shunt_profile *f);
+/* What is added to that where rows differ; f: NULL, nothing is known. */
+double shunt_cost_waiting(const struct shunt_fit_costs *c, const struct shunt_spmm *p,
+                          const struct shunt_profile *f);
+
 /* Which of SHUNT_BLOCK_TYPES; and SpMM of the form of struct shunt_block_costs, in such blocks. */
 int shunt_cost_block_type(shunt_type t);
 double shunt_cost_blocks(const struct shunt_block_costs f[SHUNT_BLOCK_SIZES],

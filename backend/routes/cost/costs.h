@@ -2,10 +2,10 @@
    kernels that are expected to take the fewest.
 
    Which route takes a call is decided by these estimates alone.  Shapes of a kernel are chosen here
-   or, by a few thresholds that were measured, by its launcher: those of csr, bundle and the direct
-   kernels of vector (most are in csr_spmm_split_choice.cuh).  <format>_cost.c has the form of a
-   format's estimates, original_cost.c those of cuSPARSE; the coefficients are the machine's table
-   (backend/costs).  Estimates only rank ways that are all right, so 20 % off is good enough.
+   or, by a few thresholds that were measured, by its launcher: those of csr, bundle, sorted and the
+   direct kernels of vector (most are in csr_spmm_split_choice.cuh).  <format>_cost.c has the form
+   of a format's estimates, original_cost.c those of cuSPARSE; the coefficients are the machine's
+   table (backend/costs).  Estimates only rank ways that are all right, so 20 % off is good enough.
 
    Pointers are not followed, only asked for alignment.  All functions are pure, and may be called
    from any thread.  */
@@ -69,9 +69,6 @@ double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_prof
 /* Is the kernel that cuts by nonzeros the faster one?  f: NULL, nothing is known. */
 bool shunt_choose_csr_merge(const struct shunt_spmm *p, const struct shunt_profile *f,
                             const struct shunt_machine *m);
-/* Else: does it pay that blocks sort their rows by length?  */
-bool shunt_choose_csr_sorted(const struct shunt_spmm *p, const struct shunt_profile *f,
-                             const struct shunt_machine *m);
 
 /* SDDMM: does the kernel pay that takes neighbouring rows of the same columns together?  */
 bool shunt_choose_csr_alike(const struct shunt_profile *f);
@@ -86,6 +83,13 @@ bool shunt_choose_bundle_candidate(const struct shunt_csr *a, const struct shunt
 /* It has to be better than `csr` by so much, as estimates are 1.2 off.  In f64, whose products of
    groups go to mma, it wins by more where A is scattered.  */
 double shunt_cost_bundle_margin(const struct shunt_csr *a);
+
+/* ---- sorted ------------------------------------------------------------------------------- */
+
+double shunt_cost_sorted(const struct shunt_spmm *p, const struct shunt_profile *f,
+                         const struct shunt_machine *m);
+/* May an order of its rows gain at all?  f: NULL, nothing is known. */
+bool shunt_choose_sorted_candidate(const struct shunt_csr *a, const struct shunt_profile *f);
 
 /* ---- vector, straight from CSR ------------------------------------------------------------ */
 

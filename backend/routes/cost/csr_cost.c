@@ -10,14 +10,6 @@ static const struct shunt_csr_costs *of(const struct shunt_machine *m)
   return &m->costs->ours.csr;
 }
 
-/* The standard deviation of the rows' lengths over their mean; 0 where nothing is known of it. */
-static double variation(const struct shunt_profile *f)
-{
-  const double mean = (double)f->nnz / ((double)f->rows + 1e-9);
-  const double spread = f->row_length_squares / ((double)f->nnz * mean + 1e-9) - 1;
-  return spread > 0 ? sqrt(spread) : 0;
-}
-
 /* Rows of different lengths are not at the same columns at the same time: L1 has less of what they
    gather.  In int8 that was not measured.  */
 static double uneven_us(const struct shunt_spmm *p, const struct shunt_profile *f,
@@ -26,7 +18,7 @@ static double uneven_us(const struct shunt_spmm *p, const struct shunt_profile *
   const double bytes = (double)p->a.nnz * (double)p->b.cols * (double)shunt_type_size(p->b.type);
   if (!f || p->b.type == SHUNT_I8) return 0;
   return 1e-9 * (shunt_cost_is_half(p) ? of(m)->uneven_half : of(m)->uneven) * bytes *
-         shunt_lesser(variation(f), 1);
+         shunt_lesser(shunt_cost_variation(f), 1);
 }
 
 /* f32 layers whose rows differ have shapes of their own, and a line for each; 0: this is no such.
@@ -53,11 +45,18 @@ static double layer_us(const struct shunt_spmm *p, const struct shunt_profile *f
          uneven_us(p, f, m);
 }
 
+static const struct shunt_fit_costs *scattered_costs(const struct shunt_spmm *p,
+                                                     const struct shunt_machine *m)
+{
+  return &of(m)->scattered[shunt_cost_block_type(p->b.type)];
+}
+
 static double scattered_us(const struct shunt_spmm *p, const struct shunt_profile *f,
                            const struct shunt_machine *m)
 {
-  const struct shunt_fit_costs *c = &of(m)->scattered[shunt_cost_block_type(p->b.type)];
-  return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_excess(&p->a, f), m);
+  const struct shunt_fit_costs *c = scattered_costs(p, m);
+  return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_excess(&p->a, f), m) +
+         shunt_cost_waiting(c, p, f);
 }
 
 double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
@@ -75,14 +74,22 @@ double shunt_cost_csr_transposed(const struct shunt_spmm *p, int64_t longest, bo
   const double nnz = (double)p->a.nnz, value = (double)shunt_type_size(p->a.value_type);
   struct shunt_spmm t = *p;
   t.a.rows = p->a.cols, t.a.cols = p->a.rows, t.a.index_type = SHUNT_I32;
-  const struct shunt_profile f = {
-      .rows = t.a.rows, .cols = t.a.cols, .nnz = t.a.nnz, .longest_row = longest};
+  /* Nobody has counted more than the longest row: others as if entries were spread by chance. */
+  const double rows = (double)t.a.rows, mean = nnz / (rows + 1);
+  const struct shunt_profile f = {.rows = t.a.rows,
+                                  .cols = t.a.cols,
+                                  .nnz = t.a.nnz,
+                                  .longest_row = longest,
+                                  .idle_steps = (int64_t)(rows * sqrt(mean)),
+                                  .row_length_squares = nnz * (mean + 1)};
   /* Places are read and values written in order; with a proof columns and offsets of the copy both,
      and A's read. */
   double bytes = nnz * (4 + value);
   if (proved) bytes += 8 * (nnz + (double)t.a.rows) + shunt_cost_csr_bytes(&p->a) - nnz * value;
-  const double us = shunt_cost_csr(&t, longest < 0 ? NULL : &f, m) + shunt_cost_copy(bytes, m) +
-                    shunt_cost_gather(nnz * value, value, nnz * value, m);
+  double us = shunt_cost_csr(&t, longest < 0 ? NULL : &f, m) + shunt_cost_copy(bytes, m) +
+              shunt_cost_gather(nnz * value, value, nnz * value, m);
+  if (longest < 0 && shunt_cost_scattered(&t.a))
+    us += shunt_cost_waiting(scattered_costs(&t, m), &t, &f);
   /* Two launches are in that: the one that gathers, and with a proof the one behind it. */
   return proved ? us : us - shunt_cost_launches(1, m);
 }
@@ -138,7 +145,7 @@ static bool rows_vary(const struct shunt_profile *f)
   enum { LEAST_LONGEST = 7 }; /* halves of the mean */
   const double mean = (double)f->nnz / (double)(f->rows + 1);
   const double longest = (double)f->longest_row / (mean + 1e-9);
-  const double many = variation(f) * variation(f) / (longest * longest);
+  const double many = shunt_cost_variation(f) * shunt_cost_variation(f) / (longest * longest);
   return 2 * longest >= LEAST_LONGEST && many >= 0.007;
 }
 
@@ -153,28 +160,6 @@ static bool int8_ends_late(const struct shunt_spmm *p, const struct shunt_profil
                              1e-6 * of(m)->int8_even * nnz * n / 128 + of(m)->int8_join;
 }
 
-/* Where most neighbours wait for each other, beside long rows, and blocks that sort are enough for
-   the device (tests/bench/csr.md).  */
-bool shunt_choose_csr_sorted(const struct shunt_spmm *p, const struct shunt_profile *f,
-                             const struct shunt_machine *m)
-{
-  enum {
-    LEAST_ROWS = 49152,
-    LEAST_LONGEST = 256,
-    LOAD = 16,
-    SLICE = 128,     /* bytes */
-    LEAST_EACH = 896 /* rows of slices, of a multiprocessor */
-  };
-  const shunt_type type = p->b.type;
-  const int64_t row = p->b.cols * (int64_t)shunt_type_size(type),
-                slices = (row + SLICE - 1) / SLICE;
-  if (!f || p->a.value_type != type || row % LOAD != 0 || shunt_csr_is_layer(&p->a)) return false;
-  if (type != SHUNT_F16 && type != SHUNT_BF16 && type != SHUNT_F32 && type != SHUNT_F64)
-    return false;
-  return f->rows >= LEAST_ROWS && f->rows * slices >= LEAST_EACH * m->device.multiprocessors &&
-         f->longest_row > LEAST_LONGEST && 4 * f->idle_steps >= 3 * f->nnz;
-}
-
 /* Where one block's row would end last; and for narrow products of rows that mostly have next to
    nothing (tests/bench/csr.md).  */
 bool shunt_choose_csr_merge(const struct shunt_spmm *p, const struct shunt_profile *f,
@@ -186,9 +171,8 @@ bool shunt_choose_csr_merge(const struct shunt_spmm *p, const struct shunt_profi
   const double nnz = (double)p->a.nnz;
   if (f && p->b.type == SHUNT_I8 && p->b.cols <= 256 && int8_ends_late(p, f, m)) return true;
   if (longest_row <= HUGE_ROW) return false;
-  const double others = nnz * row / of(m)->others_bytes;
-  if (longest_row > SHUNT_LONGEST_FOR_SPLIT && of(m)->huge_entry * (double)longest_row > others)
-    return true;
   const double sparse = row < 128 ? 3.5 : 6;
-  return nnz < sparse * (double)p->a.rows && row <= 256 && !shunt_choose_csr_sorted(p, f, m);
+  if (nnz < sparse * (double)p->a.rows && row <= 256) return true;
+  const double others = nnz * row / of(m)->others_bytes;
+  return longest_row > SHUNT_LONGEST_FOR_SPLIT && of(m)->huge_entry * (double)longest_row > others;
 }

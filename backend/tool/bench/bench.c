@@ -23,7 +23,7 @@ static const char help[] =
     "      --suite NAME    in place of SOURCEs: calibrate, dlmc, integers, ...\n"
     "      --ablation      what the mapping of vectors to the tensor cores buys\n"
     "      --data FOLDER   where a suite's files are [$SHUNT_DATA]\n"
-    "      --ways LIST     only these: csr, bundle, routed, cusparse, dense ... [all]\n"
+    "      --ways LIST     only these: csr, sorted, routed, cusparse, dense ... [all]\n"
     "      --list          print the cases, matrix and problem, and time none\n"
     "      --host          use the host engine even where there is a GPU\n"
     "  -o, --output FILE   write JSON\n"

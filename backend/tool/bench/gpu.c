@@ -275,6 +275,7 @@ static bool measure_shunt(struct gpu_case *g, struct bench_case *c, const struct
   static const struct shunt_way way[] = {{"csr", gpu_prepare_csr, gpu_csr},
                                          {"vector", gpu_prepare_vector, gpu_vector},
                                          {"bundle", gpu_prepare_bundle, gpu_bundle},
+                                         {"sorted", gpu_prepare_sorted, gpu_sorted},
                                          {"bsr", gpu_prepare_bsr, gpu_bsr},
                                          {"vector-packed", gpu_prepare_packed, gpu_packed},
                                          {"vector-ordered", gpu_prepare_clustered, gpu_packed},

@@ -8,6 +8,7 @@
 #include "backend/tool/bench/bench.h"
 #include "kernels/bundle/bundle_format.h"
 #include "kernels/dcsr/dcsr_kernels.h"
+#include "kernels/sorted/sorted_format.h"
 #include "kernels/sparse24/sparse24_format.h"
 #include "kernels/srbcrs/srbcrs_format.h"
 #include "kernels/tile/tile_format.h"
@@ -50,6 +51,8 @@ struct gpu_case {
   void *converted; /* memory of the matrix as the way being measured wants it, one of: */
   struct shunt_bundle groups;
   struct shunt_bundle_counts groups_known;
+  struct shunt_sorted sorted;
+  struct shunt_sorted_counts sorted_known;
   struct shunt_vector packed;
   struct shunt_tile tile;
   struct shunt_sparse24 sparse24;
@@ -97,6 +100,7 @@ shunt_status gpu_dense_packed(struct gpu_case *g, cudaStream_t stream);
 
 /* The converted matrix and the workspace; false, with w->note where it could have been. */
 bool gpu_prepare_bundle(struct gpu_case *g, struct bench_way *w);
+bool gpu_prepare_sorted(struct gpu_case *g, struct bench_way *w);
 bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w);
 bool gpu_prepare_tile_aligned_24(struct gpu_case *g, struct bench_way *w);
 bool gpu_prepare_tile_24(struct gpu_case *g, struct bench_way *w);
@@ -105,6 +109,7 @@ bool gpu_prepare_tile(struct gpu_case *g, struct bench_way *w);
 bool gpu_prepare_sparse24(struct gpu_case *g, struct bench_way *w);
 bool gpu_prepare_srbcrs(struct gpu_case *g, struct bench_way *w);
 shunt_status gpu_bundle(struct gpu_case *g, cudaStream_t stream);
+shunt_status gpu_sorted(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_tile(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream);

@@ -2,6 +2,7 @@
 
    bundle           the caller's CSR under a hint of merged column lists
                     (kernels/bundle/bundle_format.h)
+   sorted           the same with an order of its rows (kernels/sorted/sorted_format.h)
    vector-packed    column vectors, stored (kernels/vector/vector_format.h)
    tile-aligned-24  tiles of 16 x 32, 2:4 where an order of columns makes them so
                     (kernels/tile/tile_format.h)
@@ -23,11 +24,13 @@
 #include "backend/routes/cost/tile_mixed_cost.h"
 #include "backend/tool/bench/gpu.h"
 #include "conv/bundle/bundle_conv.h"
+#include "conv/sorted/sorted_conv.h"
 #include "conv/sparse24/sparse24_conv.h"
 #include "conv/srbcrs/srbcrs_conv.h"
 #include "conv/tile/tile_conv.h"
 #include "conv/vector/vector_conv.h"
 #include "kernels/bundle/bundle_kernels.h"
+#include "kernels/sorted/sorted_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "kernels/srbcrs/srbcrs_kernels.h"
 #include "kernels/tile/tile_kernels.h"
@@ -81,6 +84,28 @@ shunt_status gpu_bundle(struct gpu_case *g, cudaStream_t stream)
       shunt_bundle_spmm_shape(&g->p.spmm, &g->groups, &g->groups_known, d);
   return shunt_bundle_spmm_cuda(&g->p.spmm, &g->groups, &shape, d, g->workspace, g->workspace_bytes,
                                 stream);
+}
+
+/* ---- sorted ------------------------------------------------------------------------ */
+
+bool gpu_prepare_sorted(struct gpu_case *g, struct bench_way *w)
+{
+  const struct shunt_csr *a = shunt_problem_sparse(&g->p);
+  const size_t bytes = shunt_sorted_bytes(a);
+  if (!is_spmm(g) || !shunt_sorted_spmm_fits(&g->p.spmm) || bytes == 0 ||
+      !shunt_choose_sorted_candidate(a, &g->c->profile))
+    return false;
+  if (!gpu_get(&g->converted, bytes, "order", w)) return false;
+  shunt_sorted_lay_out(a, g->converted, &g->sorted);
+  shunt_status s = shunt_csr_to_sorted_cuda(a, &g->sorted, &g->gpu->device, g->gpu->stream);
+  return converted(g, s, &g->sorted_known, g->sorted.counts, sizeof g->sorted_known, w);
+}
+
+shunt_status gpu_sorted(struct gpu_case *g, cudaStream_t stream)
+{
+  const struct shunt_device *d = &g->gpu->device;
+  const struct shunt_sorted_shape shape = shunt_sorted_spmm_shape(&g->p.spmm, &g->sorted_known, d);
+  return shunt_sorted_spmm_cuda(&g->p.spmm, &g->sorted, &g->sorted_known, &shape, d, stream);
 }
 
 /* ---- packed ------------------------------------------------------------------------ */

@@ -2,7 +2,7 @@
 
    Ways and their columns (us per call):
 
-     csr vector bundle             Shunt, in place
+     csr vector bundle sorted      Shunt, in place
      bsr                           the same, of problems that are given in blocks
      packed ordered                `vector`, converted, the second in another order of the rows
      tile tile-24                  `tile`, columns merged: all tiles dense; those that can be 2:4
@@ -26,6 +26,7 @@ static const struct column cuda_columns[] = {
     {"csr", "csr"},
     {"vector", "vector"},
     {"bundle", "bundle"},
+    {"sorted", "sorted"},
     {"bsr", "bsr"},
     {"vector-packed", "packed"},
     {"vector-ordered", "ordered"},

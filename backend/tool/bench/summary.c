@@ -4,11 +4,11 @@
 
 #include "backend/tool/bench/bench.h"
 
-static const char *const own[] = {"csr",           "vector",          "bundle",   "bsr",
-                                  "vector-packed", "vector-ordered",  "tile",     "tile-24",
-                                  "tile-aligned",  "tile-aligned-24", "sparse24", "srbcrs",
-                                  "dcsr-b",        "dcsr-online",     "dcsr-c",   "dense",
-                                  "dense-packed",  "routed",          "best"};
+static const char *const own[] = {"csr",     "vector",        "bundle",          "sorted",
+                                  "bsr",     "vector-packed", "vector-ordered",  "tile",
+                                  "tile-24", "tile-aligned",  "tile-aligned-24", "sparse24",
+                                  "srbcrs",  "dcsr-b",        "dcsr-online",     "dcsr-c",
+                                  "dense",   "dense-packed",  "routed",          "best"};
 static const char *const rival_title[] = {"cuSPARSE's default", "its best",      "cuBLAS",
                                           "Blocked-ELL",        "cuBLASLt int8", "cuBLASLt fp8"};
 enum { OWN = sizeof own / sizeof *own, RIVALS = sizeof rival_title / sizeof *rival_title };

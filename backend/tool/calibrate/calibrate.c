@@ -102,7 +102,8 @@ static int judge(const struct request *r, const struct calibrate_timings *t,
   int *now = calibrate_choices(t, NULL, &b->in_use), *then = calibrate_choices(t, NULL, &b->fitted);
   int status = EXIT_BAD;
   if (left_out && built_in && now && then) {
-    puts("the choice between cuSPARSE, csr and bundle, each matrix left out of its own fit:");
+    puts("the choice between cuSPARSE, csr, bundle and sorted, each matrix left out of its own "
+         "fit:");
     const double fitted = calibrate_print_regret(t, left_out, r->verbose);
     puts("by the built-in table:");
     const double before = calibrate_print_regret(t, built_in, r->verbose);

@@ -11,8 +11,8 @@
      write.c            a table as text, into the user's folder
 
    Fitted are products (SpMM, B and C by rows) of scattered matrices, and of layers, by `csr`,
-   `bundle` and cuSPARSE's default, CSR_ALG1 and CSR_ALG3; nothing that packs a matrix.  Estimates
-   are asked of backend/routes, so no form of theirs is repeated here.  */
+   `bundle`, `sorted` and cuSPARSE's default, CSR_ALG1 and CSR_ALG3; nothing that packs values.
+   Estimates are asked of backend/routes, so no form of theirs is repeated here.  */
 #ifndef SHUNT_CALIBRATE_H
 #define SHUNT_CALIBRATE_H
 
@@ -30,6 +30,7 @@ enum calibrate_way {
   CALIBRATE_ALG3,
   CALIBRATE_CSR,
   CALIBRATE_BUNDLE,
+  CALIBRATE_SORTED,
   CALIBRATE_WAYS,
   CALIBRATE_ALGORITHMS = CALIBRATE_CSR /* as many are cuSPARSE's */
 };
@@ -41,6 +42,7 @@ struct calibrate_case {
   int matrix; /* into timings.name */
   shunt_type type;
   int64_t n, rows, cols, nnz, longest;
+  int64_t idle, squares;     /* of conv/profile: idle_steps, row_length_squares; 0: not known */
   int64_t vectors, group;    /* of conv/bundle: all, and the longest group's; -1: not known */
   double us[CALIBRATE_WAYS]; /* 0: not measured */
 };
@@ -61,10 +63,10 @@ struct calibrate_timings {
 
      # shunt timings 1 build=0.1.0 gpu=NVIDIA H200 driver=13000
      # multiprocessors=132 l2=62914560 cusparse=12.6
-     matrix type n rows cols nnz longest vectors group csr bundle default alg1 alg3
+     matrix type n rows cols nnz longest idle squares vectors group csr bundle sorted default ..
 
-   Columns of other names are not read.  False after a message, with nothing kept, where a line is
-   not understood or says what cannot be.  */
+   Columns of other names are not read; `idle`, `squares` and `sorted` may be missing.  False after
+   a message, with nothing kept, where a line is not understood or says what cannot be.  */
 bool calibrate_read(const char *path, struct calibrate_timings *t);
 bool calibrate_save(const char *path, const struct calibrate_timings *t);
 /* NULL: there is no memory, or no room.  The matrix `name` is looked up, and added if it is new. */
@@ -77,7 +79,7 @@ bool calibrate_measure(int minutes, char **sources, int source_count, struct cal
 
 /* ---- lines.c -------------------------------------------------------------------------------- */
 
-enum { CALIBRATE_LINES = 26, CALIBRATE_TERMS = 10 };
+enum { CALIBRATE_LINES = 29, CALIBRATE_TERMS = 10 };
 
 /* What is fitted together: terms of a line of a table. */
 struct calibrate_line {

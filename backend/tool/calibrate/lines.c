@@ -11,8 +11,9 @@
 #include "backend/routes/cost/costs.h"
 #include "backend/tool/calibrate/calibrate.h"
 
-#define OF_CSR "start entry gather written longest beyond far"
+#define OF_CSR "start entry gather written longest beyond far idle idle_bytes varied"
 #define OF_BUNDLE "start entry gather written row list longest beyond far narrow"
+#define OF_SORTED "start entry gather written narrow tiles longest beyond huge far"
 #define OF_DEFAULT "start entry gather written row longest beyond far"
 #define OF_ALG1 "start gather written row longest beyond huge"
 #define OF_ALG3 "start entry gather written row tiles longest beyond huge far"
@@ -20,8 +21,8 @@
 #define OF_CSR_LAYER "start gather written row longest beyond"
 #define OF_BUNDLE_LAYER OF_CSR_LAYER
 
-const char *const calibrate_way_words[CALIBRATE_WAYS] = {"default", "alg1", "alg3", "csr",
-                                                         "bundle"};
+const char *const calibrate_way_words[CALIBRATE_WAYS] = {"default", "alg1",   "alg3",
+                                                         "csr",     "bundle", "sorted"};
 
 #define LAYERS(name, way)                                                                          \
   {name ".half", way, OF_LAYER, true}, {name ".f32", way, OF_LAYER, true},                         \
@@ -39,6 +40,9 @@ const struct calibrate_line calibrate_lines[CALIBRATE_LINES] = {
     {"bundle.f64", CALIBRATE_BUNDLE, OF_BUNDLE, false},
     {"bundle.layer_f32", CALIBRATE_BUNDLE, OF_BUNDLE_LAYER, false},
     {"bundle.layer_f64", CALIBRATE_BUNDLE, OF_BUNDLE_LAYER, false},
+    {"sorted.half", CALIBRATE_SORTED, OF_SORTED, false},
+    {"sorted.f32", CALIBRATE_SORTED, OF_SORTED, false},
+    {"sorted.f64", CALIBRATE_SORTED, OF_SORTED, false},
     {"original.narrow", CALIBRATE_DEFAULT, OF_DEFAULT, false},
     {"original.wide", CALIBRATE_DEFAULT, OF_DEFAULT, false},
     {"original.half", CALIBRATE_DEFAULT, OF_ALG3, false},
@@ -117,8 +121,12 @@ static void describe(const struct calibrate_timings *of, const struct calibrate_
   p->spmm.b = (struct shunt_dense){c->cols, c->n, c->n, 1, NULL, c->type};
   p->spmm.c = (struct shunt_dense){c->rows, c->n, c->n, 1, NULL, c->type};
   p->spmm.compute = c->type == SHUNT_F16 ? SHUNT_F32 : c->type;
-  *f = (struct shunt_profile){
-      .rows = c->rows, .cols = c->cols, .nnz = c->nnz, .longest_row = c->longest};
+  *f = (struct shunt_profile){.rows = c->rows,
+                              .cols = c->cols,
+                              .nnz = c->nnz,
+                              .longest_row = c->longest,
+                              .idle_steps = c->idle,
+                              .row_length_squares = (double)c->squares};
 }
 
 double calibrate_estimate(const struct calibrate_timings *of, const struct calibrate_case *c,
@@ -131,6 +139,7 @@ double calibrate_estimate(const struct calibrate_timings *of, const struct calib
   if (way == CALIBRATE_CSR) return shunt_cost_csr(&p.spmm, &f, &m);
   if (way == CALIBRATE_BUNDLE)
     return shunt_cost_bundle(&p.spmm, (double)c->vectors, (double)c->group, &m);
+  if (way == CALIBRATE_SORTED) return shunt_cost_sorted(&p.spmm, &f, &m);
   return shunt_cost_original(&p, &f, &m);
 }
 
@@ -180,6 +189,7 @@ bool calibrate_is_open(const struct calibrate_timings *of, const struct calibrat
   if (way == algorithm) return true;
   describe(of, c, algorithm, &p, &f);
   if (way == CALIBRATE_CSR) return !shunt_choose_original_over_csr(&p, &f);
+  if (way == CALIBRATE_SORTED) return c->us[way] > 0; /* measured where it may gain */
   return way == CALIBRATE_BUNDLE && c->type != SHUNT_F16 && c->vectors >= 0 &&
          shunt_choose_bundle_candidate(&p.spmm.a, &f);
 }

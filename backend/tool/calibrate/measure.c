@@ -46,8 +46,8 @@ static bool count_vectors(struct measuring *m, const struct bench_case *c)
 
 static bool keep(struct measuring *m, const struct bench_case *c)
 {
-  static const char *const ways[CALIBRATE_WAYS] = {"cusparse-default", "cusparse-alg1",
-                                                   "cusparse-alg3", "csr", "bundle"};
+  static const char *const ways[CALIBRATE_WAYS] = {
+      "cusparse-default", "cusparse-alg1", "cusparse-alg3", "csr", "bundle", "sorted"};
   const struct shunt_csr *a = shunt_problem_sparse(&c->problem);
   struct calibrate_case *to = calibrate_add(m->timings, c->matrix);
   if (!to) return false;
@@ -55,6 +55,8 @@ static bool keep(struct measuring *m, const struct bench_case *c)
   to->n = c->problem.spmm.c.cols;
   to->rows = a->rows, to->cols = a->cols, to->nnz = a->nnz;
   to->longest = c->profile.longest_row;
+  to->idle = c->profile.idle_steps;
+  to->squares = (int64_t)c->profile.row_length_squares;
   if (count_vectors(m, c)) {
     to->vectors = (int64_t)m->counts.vectors;
     to->group = m->counts.longest;
@@ -124,7 +126,7 @@ bool calibrate_measure(int minutes, char **sources, int source_count, struct cal
   struct bench_options o = bench_defaults();
   struct bench_machine machine;
   o.quick = true;
-  o.ways = "csr,bundle,cusparse-default,cusparse-alg1,cusparse-alg3";
+  o.ways = "csr,bundle,sorted,cusparse-default,cusparse-alg1,cusparse-alg3";
   const int count = bench_suite("calibrate", NULL, &o, steps);
   if (count < 1) return false;
   of_the_users(&steps[count], sources, source_count, &o);

@@ -28,6 +28,8 @@ enum column {
   COLS,
   NNZ,
   LONGEST,
+  IDLE,
+  SQUARES,
   VECTORS,
   GROUP,
   FIRST_WAY, /* as in enum calibrate_way */
@@ -37,8 +39,8 @@ enum column {
 
 static const char *word_of(int column)
 {
-  static const char *const words[] = {"matrix", "type",    "n",       "rows", "cols",
-                                      "nnz",    "longest", "vectors", "group"};
+  static const char *const words[] = {"matrix",  "type", "n",       "rows",    "cols", "nnz",
+                                      "longest", "idle", "squares", "vectors", "group"};
   return column < FIRST_WAY ? words[column] : calibrate_way_words[column - FIRST_WAY];
 }
 
@@ -56,6 +58,12 @@ static bool wrong(const struct reading *r, const char *what)
   return false;
 }
 
+/* What files of earlier versions do not have. */
+static bool may_be_missing(int column)
+{
+  return column == IDLE || column == SQUARES || column == FIRST_WAY + CALIBRATE_SORTED;
+}
+
 static bool read_columns(struct reading *r, char *line)
 {
   char *rest;
@@ -69,7 +77,7 @@ static bool read_columns(struct reading *r, char *line)
     r->column[r->columns++] = i;
   }
   for (int i = 0; i < COLUMN_COUNT; i++)
-    if (!seen[i]) {
+    if (!seen[i] && !may_be_missing(i)) {
       tool_say("%s: line %d: there is no column '%s'", r->path, r->line, word_of(i));
       return false;
     }
@@ -99,10 +107,11 @@ static bool set(struct calibrate_case *c, enum column column, const char *text)
 {
   int64_t *const number[] = {[N] = &c->n,         [ROWS] = &c->rows,       [COLS] = &c->cols,
                              [NNZ] = &c->nnz,     [LONGEST] = &c->longest, [VECTORS] = &c->vectors,
-                             [GROUP] = &c->group, [FIRST_WAY] = NULL};
+                             [GROUP] = &c->group, [IDLE] = &c->idle,       [SQUARES] = &c->squares,
+                             [FIRST_WAY] = NULL};
   const bool none = strcmp(text, "-") == 0;
   if (column >= FIRST_WAY) return none || time_in_us(text, &c->us[column - FIRST_WAY]);
-  if (column != TYPE) return (none && column >= VECTORS) || whole_number(text, number[column]);
+  if (column != TYPE) return (none && column >= IDLE) || whole_number(text, number[column]);
   static const shunt_type types[] = {SHUNT_F16, SHUNT_F32, SHUNT_F64};
   for (int i = 0; i < 3; i++)
     if (strcmp(text, shunt_type_text(types[i])) == 0) return c->type = types[i], true;
@@ -119,6 +128,9 @@ static const char *objection(const struct calibrate_case *c)
   if (c->longest < 1 || c->longest > c->nnz ||
       (double)c->longest * (double)c->rows < (double)c->nnz)
     return "no row can be the longest one";
+  if ((double)c->idle > 3 * (double)c->nnz ||
+      (double)c->squares > (double)c->longest * (double)c->nnz)
+    return "rows cannot differ so";
   if (c->vectors > c->nnz || (c->vectors < 0) != (c->group < 0) || c->group > c->vectors)
     return "there cannot be such vectors";
   if (c->vectors < 0 && c->us[CALIBRATE_BUNDLE] > 0) return "bundle was measured without vectors";
@@ -237,9 +249,11 @@ static void print_file(FILE *to, void *of)
     fprintf(to, "%s%c", word_of(i), i + 1 < COLUMN_COUNT ? ' ' : '\n');
   for (int i = 0; i < t->count; i++) {
     const struct calibrate_case *c = &t->of[i];
-    fprintf(to, "%s %s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64,
+    fprintf(to,
+            "%s %s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64
+            " %" PRId64,
             t->name[c->matrix], shunt_type_text(c->type), c->n, c->rows, c->cols, c->nnz,
-            c->longest);
+            c->longest, c->idle, c->squares);
     if (c->vectors >= 0)
       fprintf(to, " %" PRId64 " %" PRId64, c->vectors, c->group);
     else

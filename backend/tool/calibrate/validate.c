@@ -13,8 +13,8 @@ static const double beyond = 0.15, lost_below = 0.98;
 static int way_of(const struct calibrate_timings *of, const struct calibrate_case *c,
                   enum calibrate_way algorithm, int n)
 {
-  const int ways[] = {(int)algorithm, CALIBRATE_CSR, CALIBRATE_BUNDLE};
-  for (int i = 0; i < 3; i++)
+  const int ways[] = {(int)algorithm, CALIBRATE_CSR, CALIBRATE_BUNDLE, CALIBRATE_SORTED};
+  for (int i = 0; i < 4; i++)
     if (c->us[ways[i]] > 0 && calibrate_is_open(of, c, ways[i], algorithm) && n-- == 0)
       return ways[i];
   return -1;
@@ -76,6 +76,7 @@ static double least_of(const struct calibrate_timings *of, const struct calibrat
   if (c->us[CALIBRATE_CSR] > 0) least = fmin(least, c->us[CALIBRATE_CSR]);
   if (c->us[CALIBRATE_BUNDLE] > 0 && calibrate_is_open(of, c, CALIBRATE_BUNDLE, algorithm))
     least = fmin(least, c->us[CALIBRATE_BUNDLE]);
+  if (c->us[CALIBRATE_SORTED] > 0) least = fmin(least, c->us[CALIBRATE_SORTED]);
   return least;
 }
 

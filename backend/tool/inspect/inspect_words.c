@@ -20,6 +20,7 @@ static const struct {
     {"C-, B-stationary", "traversals: C stays on the chip while A and B stream past, or B does"},
     {"csr", "route: row by row, right for any matrix"},
     {"bundle", "route: 8 rows at a time, each shared column once"},
+    {"sorted", "route: rows by their lengths, the longest by many blocks"},
     {"vector", "route: V x 1 vectors on tensor cores; packed where that pays"},
     {"sparse24", "route: matrices that are 2:4 throughout, on sparse tensor cores"},
     {"srbcrs", "route: int8 rows in groups with equal columns, on tensor cores"},

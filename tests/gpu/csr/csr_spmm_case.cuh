@@ -120,20 +120,12 @@ inline Case make_case(Arena &m, const Pattern &p, const Reference &r, const Type
   return k;
 }
 
-enum Kernel { MERGE, SPLIT, SORTED };
-
-inline const char *name_of(Kernel kernel) // behind what is checked
-{
-  return kernel == SORTED ? ", by sorted rows" : kernel == SPLIT ? ", by rows" : "";
-}
-
-// By one of the kernels; SPLIT and SORTED, which cut by rows, are told the longest (-1: unknown).
-inline shunt_status launch(const Arena &m, const Case &k, Kernel kernel, int64_t longest = -1)
+// By the kernel that is told the longest row (-1: unknown) and cuts by rows, or by the other one.
+inline shunt_status launch(const Arena &m, const Case &k, bool split, int64_t longest = -1)
 {
   void *w = m.workspace.device;
-  if (kernel == MERGE) return shunt_csr_spmm_merge_cuda(&k.p, &k.d, w, k.workspace_bytes, nullptr);
-  const auto by_rows = kernel == SORTED ? shunt_csr_spmm_sorted_cuda : shunt_csr_spmm_split_cuda;
-  return by_rows(&k.p, longest, &k.d, w, k.workspace_bytes, nullptr);
+  if (split) return shunt_csr_spmm_split_cuda(&k.p, longest, &k.d, w, k.workspace_bytes, nullptr);
+  return shunt_csr_spmm_merge_cuda(&k.p, &k.d, w, k.workspace_bytes, nullptr);
 }
 
 inline std::vector<char> download(const Buffer &from, size_t bytes)

@@ -49,7 +49,6 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
             s.search = turn < 4;
             s.whole = !s.search || turn % 2;
             if (!s.search) s.limit = 1 << 24;
-            if (r.below(3) == 0) s.wide = 16 << r.below(4);
             Case k = make_case(m, pattern.p, ref, t, o);
             shunt_status status =
                 which == 4 ? run_split<float, 4>(k, s) : run_split<double, 2>(k, s);
@@ -60,40 +59,11 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
             if (!what) continue;
             if (wrong++ < 3)
               printf("# %s: %d threads, chunk %d, lanes %d, team %d, long %d, limit %d, window %d, "
-                     "whole %d, wide %d: %s: %s\n",
+                     "whole %d: %s: %s\n",
                      t.name, s.threads, s.chunk, 1 << lanes, 1 << team, 1 << s.long_lanes_log2,
-                     s.limit, s.window, s.whole, s.wide, describe(o), what);
+                     s.limit, s.window, s.whole, describe(o), what);
           }
       check(!wrong, "%s, %s: %d ways to cut by rows", t.name, pattern.name, cases);
-    }
-  }
-}
-
-// What is chosen for sorted rows is right, and has the same bits whoever takes a row.
-void test_sorted(Arena &m)
-{
-  Pattern p = skewed_pattern(sized(4000, 700), sized(3000, 2000), 6, 31);
-  for (int which : {0, 4, 5}) {
-    const Types &t = kTypes[which];
-    Reference ref = make_reference(p, t, 85);
-    for (int64_t n : {8, 32, 104, 256}) {
-      Options o;
-      o.n = n;
-      std::vector<char> first;
-      const char *what = nullptr;
-      for (int multiprocessors : {1, 132, 132}) {
-        o.multiprocessors = multiprocessors;
-        Case k = make_case(m, p, ref, t, o);
-        const shunt_status status = launch(m, k, SORTED, 1);
-        const cudaError_t e = cudaDeviceSynchronize();
-        if (!what)
-          what = status != SHUNT_OK || e != cudaSuccess ? "failed" : verdict(m, k, p, ref, t, o);
-        const std::vector<char> c = download(m.c, k.c_bytes);
-        if (multiprocessors == 132 && !first.empty() && c != first) what = "other bits";
-        if (multiprocessors == 132) first = c;
-      }
-      check(!what, "%s, N = %lld: sorted rows%s%s", t.name, (long long)n, what ? ": " : "",
-            what ? what : "");
     }
   }
 }
@@ -118,7 +88,7 @@ void test_uneven(Arena &m, int64_t longest, bool search)
     o.n = n;
     Case k = make_case(m, p, ref, t, o);
     const bool chosen = shunt::csr::choose_split(a, n, 4, 4, &k.d).search;
-    shunt_status status = launch(m, k, SPLIT, longest);
+    shunt_status status = launch(m, k, true, longest);
     cudaError_t e = cudaDeviceSynchronize();
     const char *what =
         status != SHUNT_OK || e != cudaSuccess ? "failed" : verdict(m, k, p, ref, t, o);
@@ -134,7 +104,6 @@ int main()
 {
   Arena m;
   test_split_shapes(m, patterns());
-  test_sorted(m);
   test_uneven(m, 300, false);
   test_uneven(m, 1400, true);
   return finish();

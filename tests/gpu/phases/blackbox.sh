@@ -31,7 +31,7 @@ start_early_reader() {
   turn preloaded early-reader 60 "$bin/early_reader" -- 'rerouted cusparseSpMM >= 200'
   SHUNT_ASSUME=frozen turn preloaded early-reader-frozen 60 "$bin/early_reader" -- \
     'rerouted cusparseSpMM >= 200'
-  for route in csr bundle vector srbcrs tile dense; do
+  for route in csr bundle sorted vector srbcrs tile dense; do
     SHUNT_ASSUME=frozen SHUNT_ROUTES=$route turn preloaded "early-reader-$route" 60 \
       "$bin/early_reader" -- "route $route >= 36"
   done

@@ -49,7 +49,7 @@ races() {
   local test tests tool
   # shellcheck disable=SC2086
   mapfile -t tests < <(tests_in ${RACES:-test_vector_format test_tile_format test_dcsr_format \
-    test_bundle_spmm test_tile_proved test_vector_packed_proved})
+    test_bundle_spmm test_sorted_spmm test_tile_proved test_vector_packed_proved})
   for tool in racecheck initcheck; do
     for test in "${tests[@]}"; do checked "$tool-${test##*/}" "$tool" "$test"; done
   done

@@ -28,6 +28,8 @@ start_stale() {
   SHUNT_ROUTES=csr,dense changed stale-dense 4000 9 --pruned -- 'route dense >= 100'
   # What csr would take as the cheaper one; the original would get what no other route takes.
   SHUNT_ROUTES=bundle,vector,dense changed stale-bundle 4000 6 --spmm -- 'route bundle >= 100'
+  # Orders of rows, of matrices whose rows have other lengths since.
+  SHUNT_ROUTES=sorted,dense changed stale-sorted 4000 27 --spmm -- 'route sorted >= 100'
   # Pruned weights, which dense would take at these widths.
   SHUNT_ROUTES=csr,sparse24 changed stale-sparse24 8000 7 --pruned -- 'route sparse24 >= 100'
   # Products with a transpose, by the pattern that is kept of it.

@@ -198,6 +198,7 @@ static void say_spmm(const struct matrix *m, shunt_type type, int64_t n,
   say("csr_unknown", m, type, n, shunt_cost_csr(&p.spmm, NULL, ON));
   say("merge", m, type, n, shunt_choose_csr_merge(&p.spmm, f, ON));
   say("bundle", m, type, n, shunt_cost_bundle(&p.spmm, (double)m->nnz / 4, 300, ON));
+  say("sorted", m, type, n, shunt_cost_sorted(&p.spmm, f, ON));
   for (int reuse = 1; reuse <= 8; reuse *= 2) {
     say("vector", m, type, n, shunt_cost_vector(&p.spmm, reuse, (double)m->longest, ON));
     say("direct", m, type, n, shunt_cost_vector_direct(&p.spmm, reuse, (double)m->longest, ON));
@@ -234,7 +235,12 @@ static void say_all(void)
   for (int i = 0; i < MATRICES; i++)
     for (int t = 0; t < TYPES; t++) {
       const struct matrix *m = &matrices[i];
-      const struct shunt_profile f = {.rows = m->rows, .nnz = m->nnz, .longest_row = m->longest};
+      const double mean = (double)m->nnz / (double)m->rows;
+      const struct shunt_profile f = {.rows = m->rows,
+                                      .nnz = m->nnz,
+                                      .longest_row = m->longest,
+                                      .idle_steps = m->nnz / 8,
+                                      .row_length_squares = 1.5 * mean * (double)m->nnz};
       for (int64_t n = 8; n <= 512; n *= 8) say_spmm(m, types[t], n, &f);
       for (int row = 0; row <= 1; row++) say_sddmm(m, types[t], 64, row, &f);
       if (t > 1) continue;

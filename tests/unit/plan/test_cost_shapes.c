@@ -147,43 +147,6 @@ static void test_merge_is_for_long_rows(void)
   check(!merges(s, 2049), "a wide one is");
 }
 
-/* A graph of 2^17 rows of 4 entries, which wait for each other as power laws do. */
-static void test_sorted_is_for_waiting_rows(void)
-{
-  struct pruned w;
-  pruned_weights(&w, 1 << 17, 32, true);
-  struct shunt_spmm *s = &w.p.spmm;
-  s->a.rows = 1 << 17, s->a.cols = 1 << 17, s->a.nnz = 4 << 17;
-  s->a.value_type = s->b.type = s->c.type = s->compute = SHUNT_F32;
-  struct shunt_profile f = {
-      .rows = s->a.rows, .nnz = s->a.nnz, .longest_row = 3000, .idle_steps = 6 << 17};
-  check(shunt_choose_csr_sorted(s, &f, &h200), "waiting rows are sorted");
-  check(!shunt_choose_csr_merge(s, &f, &h200), "which nearly empty ones then need no merge for");
-  f.longest_row = 100000;
-  check(shunt_choose_csr_merge(s, &f, &h200), "but where one row would end last");
-  f.longest_row = 256;
-  check(!shunt_choose_csr_sorted(s, &f, &h200), "not without long rows");
-  f.longest_row = 257, f.idle_steps = 3 * (s->a.nnz / 4) - 1;
-  check(!shunt_choose_csr_sorted(s, &f, &h200), "nor where few wait");
-  f.idle_steps++;
-  check(shunt_choose_csr_sorted(s, &f, &h200), "most do");
-  f.rows = 100000;
-  check(!shunt_choose_csr_sorted(s, &f, &h200), "nor where blocks are few");
-  s->b.cols = s->c.cols = 33;
-  check(!shunt_choose_csr_sorted(s, &f, &h200), "nor where rows of B are not whole loads");
-  s->b.cols = s->c.cols = 36;
-  check(shunt_choose_csr_sorted(s, &f, &h200), "two slices make them enough");
-  f.rows = 49151, s->b.cols = s->c.cols = 256;
-  check(!shunt_choose_csr_sorted(s, &f, &h200), "but not of a small graph");
-  f.rows = 49152;
-  check(shunt_choose_csr_sorted(s, &f, &h200), "of this size they are");
-  check(!shunt_choose_csr_sorted(s, NULL, &h200), "nothing is sorted unseen");
-  s->a.value_type = s->b.type = SHUNT_C32;
-  check(!shunt_choose_csr_sorted(s, &f, &h200), "nor complex rows");
-  s->a.value_type = SHUNT_F16, s->b.type = SHUNT_F32;
-  check(!shunt_choose_csr_sorted(s, &f, &h200), "nor where A has another type than B");
-}
-
 /* 1024 rows of 460 entries on average, the longest of which has 1645. */
 static void test_merge_in_int8(void)
 {
@@ -288,7 +251,6 @@ int main(void)
 {
   test_sparse24();
   test_merge_is_for_long_rows();
-  test_sorted_is_for_waiting_rows();
   test_merge_in_int8();
   test_dense_shapes();
   test_dense_shapes_trusted();

@@ -44,7 +44,7 @@ from=/home/somebody/a/long/path/without/a/blank/training_script_of_a_long_name.p
   echo "# shunt report 2 pid=PID prog=cat"
   echo "# process ; started=1790000000.250 ; seconds=12.5 ; rank=0 ; host=$host"
   i=0
-  for route in csr bundle vector sparse24 srbcrs tile dense bsr; do
+  for route in csr bundle sorted vector sparse24 srbcrs tile dense bsr; do
     i=$((i + 1))
     echo "cusparseSpMM ; $route ; fits ; 1234567 ; 90000$i ; $spmm ; us=6000 ; clock=table ;" \
       "off=1.31 ; from=$from:1234 in forward"

@@ -89,7 +89,7 @@ expect 2 "SDDMM of a transpose" "$SHUNT" bench --op sddmm --op-a T random:4x4:1
 has err "for spmm"
 expect 2 "unknown index type" "$SHUNT" bench --index i16 random:4x4:1
 expect 2 "unknown route" "$SHUNT" run --routes csr,fast -- true
-has err "all, none, csr, bundle, vector, sparse24, srbcrs, tile, dense, bsr"
+has err "all, none, csr, bundle, sorted, vector, sparse24, srbcrs, tile, dense, bsr"
 for number in 0 -1 x 1e3 '' 99999999999999999999 16,,3; do
   expect 2 "columns '$number'" "$SHUNT" bench -n "$number" random:4x4:1
 done

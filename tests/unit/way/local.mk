@@ -9,7 +9,8 @@ check_LTLIBRARIES += %D%/libway.la
   %D%/launchers/bsr.c %D%/launchers/bundle.c %D%/launchers/coo.c %D%/launchers/csr.c \
   %D%/launchers/csr_transpose.c %D%/launchers/dense.c %D%/launchers/guard.c \
   %D%/launchers/profile.c \
-  %D%/launchers/row_clusters.c %D%/launchers/sparse24.c %D%/launchers/srbcrs.c \
+  %D%/launchers/row_clusters.c %D%/launchers/sorted.c %D%/launchers/sparse24.c \
+  %D%/launchers/srbcrs.c \
   %D%/launchers/tile.c %D%/launchers/vector.c \
   $(libshunt_describe_la_SOURCES) backend/cusparse/entry.c backend/cusparse/measure.c \
   backend/cusparse/preprocess_epoch.c backend/cusparse/sddmm.c backend/cusparse/setters.c \

@@ -54,6 +54,8 @@ static void every_route(void)
        true},
       {"vector", {.m = 64, .k = 64, .n = 16, .each = 16, .alike = 8, .kind = SINGLES}, 'v', false},
       {"bundle", {.m = 64, .k = 2048, .n = 8, .each = 24, .alike = 8, .kind = SINGLES}, 'b', false},
+      {"sorted", {.m = 61, .k = 50, .n = 8, .each = 7, .kind = SINGLES}, 'o', false},
+      {"sorted", {.m = 61, .k = 50, .n = 8, .each = 7, .wide_index = 1, .base = 1}, 'o', false},
       {"tile", {.m = 64, .k = 64, .n = 32, .each = 16, .alike = 16}, 't', true},
       {"sparse24", {.m = 24, .k = 32, .n = 8, .two_of_four = true}, '4', true},
       {"srbcrs", {.m = 64, .k = 64, .n = 32, .each = 16, .alike = 8, .kind = BYTES}, 'r', true},
@@ -68,29 +70,8 @@ static void every_route(void)
   }
 }
 
-/* ---- csr: rows that wait for each other are sorted, once a profile has come ------------------ */
-
-/* Of four rows one has the entries of all, and row 0 those of the first thousand rows, too. */
-static void skew(struct product *x)
-{
-  int32_t *offsets = (void *)(uintptr_t)x->a.row_offsets;
-  const int32_t each = (int32_t)x->each;
-  for (int32_t i = 1; i <= x->m; i++) offsets[i] = (i < 1000 ? 1000 : (i + 3) / 4 * 4) * each;
-}
-static void of_skewed_rows(void)
-{
-  struct product x = {.m = 50000, .k = 600, .n = 96, .each = 3, .kind = SINGLES};
-  make(&x);
-  skew(&x);
-  for (int i = 0; i < 8; i++) EXPECT(runs_right(&x), "call %d is right", i);
-  EXPECT(traced('c') && traced('S'), "they are split, then sorted, not \"%s\"", device.trace);
-  drop(&x);
-}
-
 int main(void)
 {
-  static const struct setting csr[] = {{"SHUNT_ROUTES", "csr"}, {NULL, NULL}};
   every_route();
-  check_case("csr sorts rows that wait for each other", csr, of_skewed_rows);
   return check_finish();
 }

@@ -287,5 +287,6 @@ int main(void)
            &(struct product){.m = 32, .k = 32, .n = 16, .each = 8, .alike = 8, .kind = BYTES}, 3);
   failures("bundle",
            &(struct product){.m = 8, .k = 1024, .n = 4, .each = 8, .alike = 8, .kind = SINGLES}, 3);
+  failures("sorted", &(struct product){.m = 40, .k = 32, .n = 8, .each = 5, .kind = SINGLES}, 3);
   return check_finish();
 }

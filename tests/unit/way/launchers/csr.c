@@ -1,4 +1,4 @@
-/* csr.c: the launchers of csr.  In the trace: c a product, S one of sorted rows, s an SDDMM.  */
+/* csr.c: the launchers of csr.  In the trace: c a product, s an SDDMM.  */
 #include "kernels/csr/csr_kernels.h"
 #include "tests/unit/way/launchers/launchers.h"
 
@@ -37,15 +37,6 @@ shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longe
   device.longest = longest;
   if (p->b.col_stride != 1) return shunt_csr_spmm_merge_cuda(p, d, workspace, bytes, s);
   return launch_spmm('c', p, s);
-}
-
-shunt_status shunt_csr_spmm_sorted_cuda(const struct shunt_spmm *p, int64_t longest,
-                                        const struct shunt_device *d, void *workspace, size_t bytes,
-                                        shunt_stream s)
-{
-  (void)d, (void)workspace, (void)bytes;
-  device.longest = longest;
-  return launch_spmm('S', p, s);
 }
 
 struct sddmm {

@@ -1,0 +1,65 @@
+/* sorted_kernels.h: C = alpha A B + beta C with A in CSR and an order of its rows by length
+   (kernels/sorted/sorted_format.h).
+
+   The rules of kernels/common/device.h.  Direct: A's offsets, columns and values are those of the
+   moment.  Right for any A, whatever it was when it was sorted.
+
+     value type of A and B      C              compute
+     f16                        f16, f32       f32
+     bf16                       bf16, f32      f32
+     f32                        f32            f32
+     f64                        f64            f64
+
+   Rows of B are read 16 bytes at a time, where they stand: B row-major, its rows whole loads of 16
+   bytes at multiples of 16.  C in either order.  Indices of 32 or 64 bits.  Deterministic: the
+   order of a sum depends on the row's length, its place, the shape and sizes, on nothing that
+   varies from call to call.  */
+#ifndef SHUNT_SORTED_KERNELS_H
+#define SHUNT_SORTED_KERNELS_H
+
+#include "kernels/common/device.h"
+#include "kernels/sorted/sorted_format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a launch is cut.  Rows by length, each limit 0 or one that is counted
+   (shunt_sorted_least):
+
+     huge and more     a cluster of `cluster` blocks each
+     limit and more    a block each
+     wide and more     a warp each
+     others            a team of 2^team_log2 lanes each  */
+struct shunt_sorted_shape {
+  int chunk;                      /* rows of B in flight per lane: 4 or 8 */
+  int lanes_log2, team_log2;      /* 1 .. 5; at least 2, and lanes_log2 */
+  int long_lanes_log2;            /* of the blocks that have a row each: 1 .. 3 */
+  int wide, limit, huge, cluster; /* cluster: 1, 2, 4 or 8 */
+};
+
+/* Can shunt_sorted_spmm_cuda take it?  Types, orders, sizes and alignment are looked at. */
+bool shunt_sorted_spmm_fits(const struct shunt_spmm *p);
+
+/* The shape that was found to be the fastest for rows as counted: host memory. */
+struct shunt_sorted_shape shunt_sorted_spmm_shape(const struct shunt_spmm *p,
+                                                  const struct shunt_sorted_counts *known,
+                                                  const struct shunt_device *d);
+
+/* The product; every shape gives a right result.
+
+   v: made by conv/sorted/sorted_conv.h for as many rows; complete when the stream comes to this
+   launch.  known: its counts, host memory; all 0 where nothing is known, which costs time.  No
+   workspace.
+
+   SHUNT_E_UNSUPPORTED: does not fit; a shape out of range.  SHUNT_E_ARGUMENT: sizes that do not
+   match.  SHUNT_E_CUDA: a launch failed.  */
+shunt_status shunt_sorted_spmm_cuda(const struct shunt_spmm *p, const struct shunt_sorted *v,
+                                    const struct shunt_sorted_counts *known,
+                                    const struct shunt_sorted_shape *shape,
+                                    const struct shunt_device *d, shunt_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

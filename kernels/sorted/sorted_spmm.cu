@@ -1,0 +1,156 @@
+// sorted_spmm.cu: shunt_sorted_spmm_cuda: checks, the shape of a launch, and the way to the kernels
+// of each type (sorted_spmm.cuh explains how work is cut).
+#include "kernels/common/spmm_operands.cuh"
+#include "kernels/sorted/sorted_spmm_launch.cuh"
+
+namespace shunt
+{
+namespace sorted
+{
+
+static bool has_types(const struct shunt_spmm *p)
+{
+  const shunt_type t = p->a.value_type, out = p->c.type;
+  if (p->b.type != t) return false;
+  if (t == SHUNT_F16 || t == SHUNT_BF16)
+    return (out == t || out == SHUNT_F32) && p->compute == SHUNT_F32;
+  return (t == SHUNT_F32 || t == SHUNT_F64) && out == t && p->compute == t;
+}
+
+static bool has_sizes(const struct shunt_spmm *p)
+{
+  const int64_t most = csr::kMostNonzeros;
+  const int64_t row_bytes = p->b.row_stride * (int64_t)shunt_type_size(p->b.type);
+  return p->a.rows < most && p->a.nnz < most && p->a.cols <= UINT32_MAX && p->b.cols <= 65535 &&
+         row_bytes >= 0 && row_bytes <= UINT32_MAX;
+}
+
+static bool in_range(const struct shunt_sorted_shape *s)
+{
+  const int c = s->cluster;
+  return (s->chunk == 4 || s->chunk == 8) && s->lanes_log2 >= 1 && s->lanes_log2 <= 5 &&
+         s->team_log2 >= csr::kLeastTeamLog2 && s->team_log2 >= s->lanes_log2 &&
+         s->team_log2 <= 5 && s->long_lanes_log2 >= 1 && s->long_lanes_log2 <= 3 &&
+         (c == 1 || c == 2 || c == 4 || c == 8);
+}
+
+// Rows of at least so many entries, as they are counted; -1: they are not.
+static int64_t count_of(const struct shunt_sorted_counts *known, int length, int64_t rows)
+{
+  if (length == 0) return 0;
+  for (int i = 0; i < SHUNT_SORTED_COUNTS; i++)
+    if (shunt_sorted_least(i) == length)
+      return known->at_least[i] < rows ? (int64_t)known->at_least[i] : rows;
+  return -1;
+}
+
+// ---- shape -----------------------------------------------------------------------------------
+
+// Warps of a multiprocessor, if each row has but its lanes.
+static int64_t warps_of(const struct shunt_spmm *p, int V, int lanes_log2,
+                        const struct shunt_device *d)
+{
+  const int64_t lanes = p->a.rows * slices_of(p->b.cols, V, lanes_log2) << lanes_log2;
+  return lanes / 32 / d->multiprocessors;
+}
+
+// The least limit from `least` on that no more than `most` rows reach; 0: there is none.
+static int first_limit(const struct shunt_sorted_counts *known, int64_t least, int64_t last,
+                       int64_t most)
+{
+  for (int i = 0; i < SHUNT_SORTED_COUNTS; i++) {
+    const int64_t length = shunt_sorted_least(i);
+    if (length >= least && length <= last && known->at_least[i] <= most) return (int)length;
+  }
+  return 0;
+}
+
+// Rows of C: groups as wide as C, 16 lanes at most; where warps are few, half of that.  Rows of B in
+// flight: 8 where warps are few.
+static void choose_rows(struct shunt_sorted_shape *s, const struct shunt_spmm *p, int V,
+                        const struct shunt_device *d)
+{
+  const int64_t n = p->b.cols;
+  s->lanes_log2 = 1;
+  while (s->lanes_log2 < 4 && V << s->lanes_log2 < n) s->lanes_log2++;
+  const bool narrower = s->lanes_log2 == 4 && n <= V << 4 && warps_of(p, V, 4, d) < 64;
+  if (narrower) s->lanes_log2 = 3;
+  s->team_log2 = s->lanes_log2 < csr::kLeastTeamLog2 ? csr::kLeastTeamLog2 : s->lanes_log2;
+  const int64_t few = narrower ? 32 : s->lanes_log2 <= 2 ? 16 : 8 << s->lanes_log2;
+  s->chunk = warps_of(p, V, s->lanes_log2, d) < few ? 8 : 4;
+  s->wide = s->lanes_log2 == 2 ? 32 : 64;
+}
+
+// Long rows: as many as there are blocks for at once.  A row that would end last by itself has more
+// blocks, by narrower slices, too.
+static void choose_longs(struct shunt_sorted_shape *s, const struct shunt_spmm *p, int V,
+                         const struct shunt_sorted_counts *known, const struct shunt_device *d)
+{
+  enum { LONGEST = 16384 };
+  const int64_t n = p->b.cols, blocks = d->multiprocessors;
+  const bool alone =
+      known->at_least[SHUNT_SORTED_COUNTS - 1] > 0 && p->a.nnz < 4 * LONGEST * blocks;
+  s->long_lanes_log2 = n <= V << 1 ? 1 : n <= V << 2 ? 2 : 3;
+  if (alone) s->long_lanes_log2 = n <= V << 5 ? 1 : 2;
+  s->limit = first_limit(known, alone ? 512 : n <= V << 1 ? 256 : 128, 1024, 3 * blocks / 2);
+  if (!s->limit) s->limit = 1024;
+  s->huge = first_limit(known, 2048, 4096, blocks / 4);
+  s->cluster = alone ? 8 : 4;
+}
+
+static struct shunt_sorted_shape choose_shape(const struct shunt_spmm *p,
+                                              const struct shunt_sorted_counts *known,
+                                              const struct shunt_device *d)
+{
+  const int V = 16 / (int)shunt_type_size(p->b.type);
+  struct shunt_sorted_shape s = {};
+  choose_rows(&s, p, V, d);
+  choose_longs(&s, p, V, known, d);
+  return s;
+}
+
+} // namespace sorted
+} // namespace shunt
+
+using namespace shunt::sorted;
+
+extern "C" bool shunt_sorted_spmm_fits(const struct shunt_spmm *p)
+{
+  return has_types(p) && !p->only_if && has_sizes(p) && shunt::b_in_place(p->b) &&
+         shunt::aligned(p->b);
+}
+
+extern "C" struct shunt_sorted_shape
+shunt_sorted_spmm_shape(const struct shunt_spmm *p, const struct shunt_sorted_counts *known,
+                        const struct shunt_device *d)
+{
+  return choose_shape(p, known, d);
+}
+
+extern "C" shunt_status shunt_sorted_spmm_cuda(const struct shunt_spmm *p,
+                                               const struct shunt_sorted *v,
+                                               const struct shunt_sorted_counts *known,
+                                               const struct shunt_sorted_shape *shape,
+                                               const struct shunt_device *d, shunt_stream stream)
+{
+  if (!shunt_sorted_spmm_fits(p) || !in_range(shape)) return SHUNT_E_UNSUPPORTED;
+  const shunt_status s = shunt::check_spmm_sizes(p);
+  if (s != SHUNT_OK) return s;
+  if (v->rows != p->a.rows) return SHUNT_E_ARGUMENT;
+
+  struct shunt_sorted_shape of = *shape;
+  if (!shunt::can_launch_early(d->compute_capability)) of.huge = 0, of.cluster = 1;
+  const int64_t longs = count_of(known, of.limit, v->rows),
+                huge = count_of(known, of.huge, v->rows), wide = count_of(known, of.wide, v->rows);
+  if (longs < 0 || huge < 0 || wide < 0) return SHUNT_E_UNSUPPORTED;
+  launch_plan l = {p, v, known, &of, (int)longs, 0, 0, d, stream};
+  l.huge = (int)(huge < longs ? huge : longs);
+  l.wide = (int)(wide > longs ? wide - longs : 0);
+  if (l.huge == 0) of.cluster = 1;
+  switch (p->a.value_type) {
+  case SHUNT_F16: return launch_f16(l);
+  case SHUNT_BF16: return launch_bf16(l);
+  case SHUNT_F32: return launch_f32(l);
+  default: return launch_f64(l);
+  }
+}

@@ -1,0 +1,105 @@
+// sorted_spmm_launch.cuh: host side of the two kernels, for one combination of types.
+#pragma once
+#include "kernels/sorted/sorted_spmm_long.cuh"
+
+namespace shunt
+{
+namespace sorted
+{
+
+// Everything about a launch but its types.
+struct launch_plan {
+  const struct shunt_spmm *p;
+  const struct shunt_sorted *v;
+  const struct shunt_sorted_counts *known;
+  const struct shunt_sorted_shape *shape;
+  int longs, huge, wide; // rows of each, by their places
+  const struct shunt_device *device;
+  cudaStream_t stream;
+};
+
+shunt_status launch_f16(const launch_plan &l);
+shunt_status launch_bf16(const launch_plan &l);
+shunt_status launch_f32(const launch_plan &l);
+shunt_status launch_f64(const launch_plan &l);
+
+template <class S, class Out, class T> args<T> make_args(const struct shunt_spmm *p)
+{
+  constexpr int V = 16 / sizeof(S);
+  args<T> a = {};
+  static_cast<csr_operands<T> &>(a) = make_csr_operands<T>(p);
+  a.b_row_bytes = (uint32_t)(a.b_row_stride * (int64_t)sizeof(S));
+  a.c_vector = a.c_col_stride == 1 && a.c_row_stride % V == 0 &&
+               reinterpret_cast<uintptr_t>(a.c) % (V * sizeof(Out)) == 0;
+  return a;
+}
+
+// Columns of C, in parts that a group has.
+inline int slices_of(int64_t n, int V, int lanes_log2)
+{
+  return (int)((n + (V << lanes_log2) - 1) / (V << lanes_log2));
+}
+
+template <class S, class Out, class T>
+shunt_status launch_long(const launch_plan &l, const args<T> &a)
+{
+  constexpr int V = 16 / sizeof(S);
+  const int slices = slices_of(a.n, V, l.shape->long_lanes_log2), cluster = l.shape->cluster;
+  const long_args s = {l.v->order, l.huge,  l.longs,         l.shape->long_lanes_log2,
+                       slices,     cluster, l.longs < a.rows};
+  const int64_t alone = (int64_t)(l.longs - l.huge) * slices;
+  const int64_t clusters = (int64_t)l.huge * slices + (alone + cluster - 1) / cluster;
+  if (clusters * cluster > INT32_MAX) return SHUNT_E_UNSUPPORTED;
+
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim.x = cluster;
+  attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)(clusters * cluster));
+  config.blockDim = dim3(kThreads);
+  config.stream = l.stream;
+  config.attrs = attributes;
+  config.numAttrs = !can_launch_early(l.device->compute_capability) ? 0 : cluster > 1 ? 2 : 1;
+  return cudaLaunchKernelEx(&config, multiply_long_rows<S, Out, T, V>, a, s) == cudaSuccess
+             ? SHUNT_OK
+             : SHUNT_E_CUDA;
+}
+
+template <class S, class Out, class T> shunt_status launch(const launch_plan &l)
+{
+  constexpr int V = 16 / sizeof(S);
+  const args<T> a = make_args<S, Out, T>(l.p);
+  row_args s = {};
+  s.order = l.v->order;
+  s.lanes_log2 = l.shape->lanes_log2, s.team_log2 = l.shape->team_log2;
+  s.first = l.longs;
+  s.wide = l.wide;
+  const bool known = l.known->at_least[0] > 0;
+  s.most_wide = known && l.shape->limit ? l.shape->limit : INT32_MAX;
+  s.most_other = known && l.shape->wide ? l.shape->wide : s.most_wide;
+  s.stale = l.v->stale;
+  s.beside = l.longs > 0;
+
+  const int64_t teams = 32 >> s.team_log2, others = a.rows - s.first - s.wide;
+  const int64_t warps = s.wide + (others + teams - 1) / teams;
+  const dim3 grid((unsigned)((warps + kWarps - 1) / kWarps),
+                  (unsigned)slices_of(a.n, V, s.lanes_log2));
+  const auto kernel =
+      l.shape->chunk == 4 ? multiply_rows<S, Out, T, V, 4> : multiply_rows<S, Out, T, V, 8>;
+  const auto launch_others = [&] {
+    return launch_early(kernel, grid, dim3(kThreads), l.device, l.stream, a, s);
+  };
+  if (!l.longs) return launch_others();
+  shunt_status status = launch_long<S, Out, T>(l, a);
+  if (status != SHUNT_OK || warps == 0) return status;
+  // Once more if it fails, as some of C is written by then.
+  status = launch_others();
+  if (status != SHUNT_OK) status = launch_others();
+  return status == SHUNT_OK ? SHUNT_OK : SHUNT_E_WRITTEN;
+}
+
+} // namespace sorted
+} // namespace shunt
