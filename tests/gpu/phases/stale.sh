@@ -29,7 +29,7 @@ start_stale() {
   # What csr would take as the cheaper one; the original would get what no other route takes.
   SHUNT_ROUTES=bundle,vector,dense changed stale-bundle 4000 6 --spmm -- 'route bundle >= 100'
   # Orders of rows, of matrices whose rows have other lengths since.
-  SHUNT_ROUTES=sorted,dense changed stale-sorted 4000 27 --spmm -- 'route sorted >= 100'
+  SHUNT_ROUTES=sorted,vector,dense changed stale-sorted 4000 27 --spmm -- 'route sorted >= 100'
   # Pruned weights, which dense would take at these widths.
   SHUNT_ROUTES=csr,sparse24 changed stale-sparse24 8000 7 --pruned -- 'route sparse24 >= 100'
   # Products with a transpose, by the pattern that is kept of it.
