@@ -249,7 +249,7 @@ E
 change tests/unit/plan/test_cost.c sed 's/^  test_costs();$/&\n  test_toy();/'
 
 # ---- 6: the word --------------------------------------------------------------------------------
-change backend/tool/run.c sed 's/dense,bsr\\n/dense,bsr,toy\\n/; s/  "bsr",$/  "bsr", "toy",/'
+change backend/tool/run.c sed 's/dense,bsr (/dense,bsr,toy (/; s/  "bsr", /&"toy", /'
 new backend/tool/bench/gpu_toy.c <<'E'
 /* gpu_toy.c: the kernel of route `toy`. */
 #include "backend/tool/bench/gpu.h"
@@ -277,7 +277,7 @@ change backend/tool/local.mk sed 's,%D%/bench/gpu_bsr\.c,%D%/bench/gpu_toy.c \\\
 change backend/tool/bench/gpu.c \
   sed 's/^\( *\){"bsr", gpu_prepare_bsr, gpu_bsr},$/&\n\1{"toy", gpu_prepare_toy, gpu_toy},/'
 change backend/tool/bench/report.c sed 's/^    {"bsr", "bsr"},$/&\n    {"toy", "toy"},/'
-change backend/tool/bench/summary.c sed 's/"bsr",$/"bsr", "toy",/'
+change backend/tool/bench/summary.c sed 's/  "bsr", /&"toy", /'
 change backend/tool/man/shunt-cusparse.7 \
   sed 's/^Square blocks, BSR or Blocked-ELL, read where they stand\.$/&\n.TP\n.B toy\nRow by row./'
 change backend/tool/man/shunt.1 \
