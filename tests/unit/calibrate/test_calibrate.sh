@@ -159,6 +159,8 @@ bad "a time of nothing" "is no csr" sed '4s/21.26/0/' good
 bad "an infinite time" "is no csr" sed '4s/21.26/1e999/' good
 bad "a hexadecimal NaN" "is no csr" sed '4s/21.26/nan/' good
 bad "bundle without vectors" "without vectors" sed '4s/ 21.26 - / 21.26 5 /' good
+bad "more waiting than there may be" "rows cannot differ so" \
+  sed '3s/ alg2 / idle /; 4s/ 152.86 / 99999999 /' good
 bad "a last line cut short" "ends too early" head -c 5000 good
 bad "a zero byte" "ends too early" sed '5s/f16/\x00/' good
 bad "a line without end" "too long" sed "4s/\$/$(printf %2000d 0)/" good

@@ -71,12 +71,12 @@ static void close_engine(void)
 /* Each way takes its place in this list, in us, times the width. */
 static bool measure_case(struct bench_case *c, const struct bench_options *o)
 {
-  static const char *const ways[] = {"csr",           "bundle",        "cusparse-default",
-                                     "cusparse-alg1", "cusparse-alg3", NULL};
+  static const char *const ways[] = {
+      "csr", "bundle", "cusparse-default", "cusparse-alg1", "cusparse-alg3", "sorted", NULL};
   const bool half = c->problem.spmm.a.value_type == SHUNT_F16;
   measured++;
   for (int i = 0; ways[i]; i++) {
-    struct bench_way *w = bench_add_way(c, ways[i], i < 2);
+    struct bench_way *w = bench_add_way(c, ways[i], i < 2 || i == 5);
     w->ran = i != 1 || !half;
     w->right = !(wrong && i == 0);
     w->us = w->ran ? (i + 1) * (double)c->problem.spmm.c.cols : -1;
@@ -109,8 +109,12 @@ static void test_kept(void)
         "its vectors: %d, %d in a group", (int)single->vectors, (int)single->group);
   check(single->us[CALIBRATE_CSR] == 8 && single->us[CALIBRATE_BUNDLE] == 16 &&
             single->us[CALIBRATE_DEFAULT] == 24 && single->us[CALIBRATE_ALG1] == 32 &&
-            single->us[CALIBRATE_ALG3] == 40,
+            single->us[CALIBRATE_ALG3] == 40 && single->us[CALIBRATE_SORTED] == 48,
         "each way's time");
+  check(single->idle > 0 && single->idle < single->nnz && single->squares > 30 * single->nnz &&
+            single->squares <= 81 * single->nnz,
+        "how much its rows differ: %d waiting steps, squares %d", (int)single->idle,
+        (int)single->squares);
   check(half->us[CALIBRATE_BUNDLE] == 0 && half->us[CALIBRATE_CSR] == 32,
         "none of what did not run");
   check(t.of[7].rows == 200 && t.of[7].cols == 300 && t.of[7].matrix == 1 &&

@@ -247,8 +247,31 @@ static void test_dense_shapes_alone(void)
         "none for rows off 16 bytes");
 }
 
+/* Matrices that an order of their rows may help. */
+static void test_sorted_candidates(void)
+{
+  struct shunt_csr a = {.rows = 4000, .cols = 4000, .nnz = 30000, .value_type = SHUNT_F32};
+  struct shunt_profile f = {.rows = a.rows, .cols = a.cols, .nnz = a.nnz, .longest_row = 12};
+  check(!shunt_choose_sorted_candidate(&a, &f), "rows that are alike: none");
+  check(!shunt_choose_sorted_candidate(&a, NULL), "nor unseen ones");
+  f.idle_steps = a.nnz / 3;
+  check(shunt_choose_sorted_candidate(&a, &f), "a third of the steps is waiting");
+  f.idle_steps--;
+  check(!shunt_choose_sorted_candidate(&a, &f), "or less");
+  f.longest_row = 63;
+  check(!shunt_choose_sorted_candidate(&a, &f), "a row of eight times the mean, which is short");
+  f.longest_row = 64;
+  check(shunt_choose_sorted_candidate(&a, &f), "and a long one");
+  a.rows = f.rows = 1023;
+  check(!shunt_choose_sorted_candidate(&a, &f), "not in a small matrix");
+  a.rows = f.rows = 4000, a.cols = f.cols = 400;
+  f.idle_steps = a.nnz;
+  check(!shunt_choose_sorted_candidate(&a, &f), "nor in a layer");
+}
+
 int main(void)
 {
+  test_sorted_candidates();
   test_sparse24();
   test_merge_is_for_long_rows();
   test_merge_in_int8();

@@ -70,8 +70,35 @@ static void every_route(void)
   }
 }
 
+/* ---- sorted: a row that grows is told of, and the rows are sorted anew --------------------- */
+
+static void row_grows(void)
+{
+  struct product x = of_route.product;
+  make(&x);
+  EXPECT(settles(&x, 4), "calls are taken, not \"%s\"", device.trace);
+  int32_t *offsets = (int32_t *)(uintptr_t)x.a.row_offsets;
+  for (int i = 11; i < 15; i++) offsets[i] = offsets[15]; /* row 10 has the entries of five */
+  bool sorted = false;
+  for (int i = 0; i < 40; i++) {
+    forget_trace();
+    EXPECT(runs_right(&x), "call %d behind the change is right", i);
+    sorted = sorted || traced('S');
+  }
+  EXPECT(sorted && traced('o'), "rows are sorted anew, and taken so, not \"%s\"", device.trace);
+  drop(&x);
+}
+static void a_row_grows(void)
+{
+  static const struct setting with[] = {{"SHUNT_ROUTES", "sorted"}, {NULL, NULL}};
+  of_route = (struct route_case){
+      "sorted", {.m = 61, .k = 50, .n = 8, .each = 7, .kind = SINGLES}, 'o', false};
+  check_case("sorted: a row that grows has the rows sorted anew", with, row_grows);
+}
+
 int main(void)
 {
   every_route();
+  a_row_grows();
   return check_finish();
 }

@@ -31,7 +31,7 @@ struct shunt_sorted_shape shunt_sorted_spmm_shape(const struct shunt_spmm *p,
   return (struct shunt_sorted_shape){.chunk = 4};
 }
 
-/* Row by row, in the order that was kept. */
+/* Row by row, in the order that was kept; says so of rows that have grown since. */
 struct by_places {
   struct shunt_spmm p;
   struct shunt_sorted v;
@@ -42,6 +42,11 @@ static void by_places(const void *arguments)
   for (int64_t i = 0; i < x->v.rows && !device.no_sums; i++) {
     const int64_t row = x->v.order[i];
     struct shunt_spmm one = x->p;
+    const int64_t *wide = x->p.a.row_offsets;
+    const int32_t *narrow = x->p.a.row_offsets;
+    const int64_t length =
+        x->p.a.index_type == SHUNT_I64 ? wide[row + 1] - wide[row] : narrow[row + 1] - narrow[row];
+    if (x->v.stale && shunt_sorted_kind(length) > x->v.kind[row]) *x->v.stale = 1;
     one.a.rows = one.c.rows = 1;
     one.a.row_offsets =
         (const char *)x->p.a.row_offsets + (size_t)row * shunt_type_size(x->p.a.index_type);
