@@ -33,9 +33,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "graphblas_gpu_bus.h"
-#include "graphblas_gpu_large.h"
-#include "graphblas_gpu_matrices.h"
+#include "graphblas_gpu/bus.h"
+#include "graphblas_gpu/large.h"
+#include "graphblas_gpu/matrices.h"
 
 #define TRY(call) NEED((call) == GrB_SUCCESS)
 

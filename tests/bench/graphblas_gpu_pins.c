@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "../unit/check.h"
-#include "graphblas_gpu_matrices.h"
+#include "graphblas_gpu/matrices.h"
 
 #define TRY(call) NEED((call) == GrB_SUCCESS)
 

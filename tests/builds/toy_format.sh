@@ -199,7 +199,7 @@ const struct shunt_route shunt_route_toy = {
 E
 change backend/routes/routes.h sed 's/ shunt_route_bsr;/ shunt_route_bsr,\n    shunt_route_toy;/'
 change backend/routes/table.c sed 's/&shunt_route_bsr,/&\n    \&shunt_route_toy,/'
-change backend/routes/local.mk sed 's,%D%/bsr\.c,& %D%/toy.c,'
+change backend/routes/local.mk sed 's,%D%/bsr\.c,%D%/toy.c \\\n  &,'
 change backend/routes/cost/local.mk sed 's,%D%/bsr_cost\.c,%D%/toy_cost.c \\\n  &,'
 check "house.sh misses folders and a column" fails house
 check "check_documents.py misses the word" fails documents

@@ -1,4 +1,4 @@
-/* graphblas_gpu_matrices.h: matrices of finite elements, made or read, as large as one likes. */
+/* matrices.h: matrices of finite elements, made or read, as large as one likes. */
 #ifndef SHUNT_BENCH_GRAPHBLAS_GPU_MATRICES_H
 #define SHUNT_BENCH_GRAPHBLAS_GPU_MATRICES_H
 

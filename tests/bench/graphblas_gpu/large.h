@@ -1,4 +1,4 @@
-/* graphblas_gpu_large.h: a matrix of so many entries that one thread would take longer to make it
+/* large.h: a matrix of so many entries that one thread would take longer to make it
    than the products take; as many in each row, spread over all columns.  They are functions of
    their places, so that no copy is kept for the check.  */
 #ifndef SHUNT_BENCH_GRAPHBLAS_GPU_LARGE_H
@@ -7,7 +7,7 @@
 #include <GraphBLAS.h>
 #include <math.h>
 
-#include "graphblas_gpu_matrices.h"
+#include "matrices.h"
 
 enum { LARGE_ROW = 100 }; /* entries */
 

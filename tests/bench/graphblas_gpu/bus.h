@@ -1,4 +1,4 @@
-/* graphblas_gpu_bus.h: what pinned memory moves to and from the first GPU, measured by the driver's
+/* bus.h: what pinned memory moves to and from the first GPU, measured by the driver's
    own functions, which need no header and no link.  */
 #ifndef SHUNT_BENCH_GRAPHBLAS_GPU_BUS_H
 #define SHUNT_BENCH_GRAPHBLAS_GPU_BUS_H
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graphblas_gpu_matrices.h"
+#include "matrices.h"
 
 static double rate_up, rate_down, rate_both; /* bytes per second; 0: not measured */
 
