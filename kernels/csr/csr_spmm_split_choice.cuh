@@ -86,6 +86,8 @@ struct split_choice {
     return !huge() && longest > 64 * mean && 2 * longest_each() > mean * rows;
   }
   bool searches_wide() const { return s.search && s.lanes_log2 == 5; }
+  // Rows of fewer than so many entries, and no long blocks.
+  bool lists_alone(int64_t entries) const { return !s.search && known() && mean < entries; }
 };
 
 // `then` is done once where `when` holds (ONCE), or as long as it holds (WHILE).
@@ -172,11 +174,21 @@ constexpr split_rule split_rules[] = {
     RULE(ONCE, !x.s.search && x.V > 2 && !x.even_and_short(), x.s.whole = true),
     // and of 8-byte values not in narrow groups, if they are as wide as C.
     RULE(ONCE, !x.s.search && x.V <= 2 && (x.s.lanes_log2 >= 4 || x.narrowed), x.s.whole = true),
-    // Short rows, and many: a team takes 8 as one list.
+    // Short rows, and many: a team takes 8 as one list,
     RULE(ONCE,
-         x.s.lanes_log2 >= 4 && !x.s.search && x.mean < 8 && x.known() && x.longest <= 96 &&
+         x.s.lanes_log2 >= 4 && x.lists_alone(8) && x.longest <= 96 &&
              x.list_warps() >= 12 * x.multiprocessors,
          x.s.team_rows = 8),
+    // and 4 where they are fewer.
+    RULE(ONCE,
+         x.s.lanes_log2 == 4 && x.lists_alone(8) && x.longest <= 96 &&
+             x.list_warps() >= 7 * x.multiprocessors && x.list_warps() < 16 * x.multiprocessors,
+         x.s.team_rows = 4),
+    // In narrower groups, where none is much longer than others.
+    RULE(ONCE,
+         x.s.lanes_log2 == 3 && x.lists_alone(5) && x.longest <= 4 * x.mean &&
+             x.list_warps() >= 14 * x.multiprocessors,
+         x.s.team_rows = x.list_warps() >= 20 * x.multiprocessors ? 8 : 4),
     // Short rows beside long ones: so, too, where warps are more; then rows are long early.
     RULE(ONCE,
          x.searches_wide() && x.longest > 64 * x.mean && x.mean < (x.V > 2 ? 6 : 24) &&
