@@ -36,6 +36,7 @@ struct shunt_common_costs {
   double inside_before;  /* us of that which pass while the product starts */
   double inside_least;   /* us, at least */
   double combined_bytes; /* of an element of C, to add it to its old content */
+  double columns;        /* us per million elements of a C by columns that are written by rows */
 };
 
 /* SpMM, rows of B gathered for rows of A:
@@ -220,6 +221,7 @@ struct shunt_tile_costs {
   double start;      /* us */
   double step;       /* us to gather 32 rows of B, 64 columns of them, and a tile of A */
   double written;    /* us per byte of C */
+  double columns;    /* us per million elements of a C by columns, 32 columns at least */
   double latency;    /* us for each tile of the warp that has most of them */
   double pack_start; /* us */
   double pack;       /* us for each column of a block row, counted and packed */
@@ -312,6 +314,12 @@ struct shunt_original_costs {
      count all of the longest row, since rows are alike and each is one team's.  */
   struct shunt_fit_costs layer[SHUNT_LAYER_TYPES];
   struct shunt_fit_costs layer_alg1[SHUNT_LAYER_TYPES], layer_alg3[SHUNT_LAYER_TYPES];
+  /* The default and CSR_ALG1 where B lies by columns, C, or both; CSR_ALG3 where B does, and where C
+     alone does.  Of scattered matrices and layers.  */
+  struct shunt_fit_costs b_by_columns[SHUNT_BLOCK_TYPES], c_by_columns[SHUNT_BLOCK_TYPES];
+  struct shunt_fit_costs both_by_columns[SHUNT_BLOCK_TYPES];
+  struct shunt_fit_costs alg3_b_by_columns[SHUNT_BLOCK_TYPES];
+  struct shunt_fit_costs alg3_c_by_columns[SHUNT_BLOCK_TYPES];
   /* Transposed, but not of 2-byte types: what is gathered, and may be beyond L2, are rows of C, to
      which products are added.  */
   struct shunt_fit_costs transposed[SHUNT_LAYER_TYPES], transposed_alg1[SHUNT_LAYER_TYPES];

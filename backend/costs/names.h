@@ -43,7 +43,8 @@
   F(line, at, inside, .inside, PER_COPY) \
   F(line, at, inside_before, .inside_before, FIXED) \
   F(line, at, inside_least, .inside_least, FIXED) \
-  F(line, at, combined_bytes, .combined_bytes, FIXED)
+  F(line, at, combined_bytes, .combined_bytes, FIXED) \
+  F(line, at, columns, .columns, NEAR)
 
 #define SHUNT_FIT_FIELDS(F, line, at) \
   F(line, at, start, .start, FIXED) \
@@ -182,6 +183,7 @@
   F(line, at, start, .start, FIXED) \
   F(line, at, step, .step, NEAR) \
   F(line, at, written, .written, COPY) \
+  F(line, at, columns, .columns, NEAR) \
   F(line, at, latency, .latency, FIXED) \
   F(line, at, pack_start, .pack_start, FIXED) \
   F(line, at, pack, .pack, FIXED)
@@ -391,6 +393,21 @@
   SHUNT_FIT_FIELDS(F, "original.layer_alg3.f64", original[0].layer_alg3[2]) \
   SHUNT_FIT_FIELDS(F, "original.layer_alg3.c32", original[0].layer_alg3[3]) \
   SHUNT_FIT_FIELDS(F, "original.layer_alg3.c64", original[0].layer_alg3[4]) \
+  SHUNT_FIT_FIELDS(F, "original.b_by_columns.half", original[0].b_by_columns[0]) \
+  SHUNT_FIT_FIELDS(F, "original.b_by_columns.f32", original[0].b_by_columns[1]) \
+  SHUNT_FIT_FIELDS(F, "original.b_by_columns.f64", original[0].b_by_columns[2]) \
+  SHUNT_FIT_FIELDS(F, "original.c_by_columns.half", original[0].c_by_columns[0]) \
+  SHUNT_FIT_FIELDS(F, "original.c_by_columns.f32", original[0].c_by_columns[1]) \
+  SHUNT_FIT_FIELDS(F, "original.c_by_columns.f64", original[0].c_by_columns[2]) \
+  SHUNT_FIT_FIELDS(F, "original.both_by_columns.half", original[0].both_by_columns[0]) \
+  SHUNT_FIT_FIELDS(F, "original.both_by_columns.f32", original[0].both_by_columns[1]) \
+  SHUNT_FIT_FIELDS(F, "original.both_by_columns.f64", original[0].both_by_columns[2]) \
+  SHUNT_FIT_FIELDS(F, "original.alg3_b_by_columns.half", original[0].alg3_b_by_columns[0]) \
+  SHUNT_FIT_FIELDS(F, "original.alg3_b_by_columns.f32", original[0].alg3_b_by_columns[1]) \
+  SHUNT_FIT_FIELDS(F, "original.alg3_b_by_columns.f64", original[0].alg3_b_by_columns[2]) \
+  SHUNT_FIT_FIELDS(F, "original.alg3_c_by_columns.half", original[0].alg3_c_by_columns[0]) \
+  SHUNT_FIT_FIELDS(F, "original.alg3_c_by_columns.f32", original[0].alg3_c_by_columns[1]) \
+  SHUNT_FIT_FIELDS(F, "original.alg3_c_by_columns.f64", original[0].alg3_c_by_columns[2]) \
   SHUNT_FIT_FIELDS(F, "original.transposed.half", original[0].transposed[0]) \
   SHUNT_FIT_FIELDS(F, "original.transposed.f32", original[0].transposed[1]) \
   SHUNT_FIT_FIELDS(F, "original.transposed.f64", original[0].transposed[2]) \

@@ -128,14 +128,29 @@ static double transposed(const struct shunt_problem *p, const struct shunt_profi
                            (double)s.a.nnz, shunt_cost_excess(&s.a, f), m);
 }
 
+/* Where B or C lies by columns; NULL: where neither does, or one column is all. */
+static const struct shunt_fit_costs *by_columns(const struct shunt_problem *p,
+                                                const struct shunt_original_costs *t)
+{
+  const struct shunt_spmm *s = &p->spmm;
+  const int type = shunt_cost_block_type(s->b.type);
+  const bool b = s->b.col_stride != 1 && s->b.cols > 1, c = s->c.col_stride != 1 && s->b.cols > 1;
+  if (!b && !c) return NULL;
+  if (p->algorithm == SHUNT_CSR_ALG3)
+    return b ? &t->alg3_b_by_columns[type] : &t->alg3_c_by_columns[type];
+  return b && c ? &t->both_by_columns[type] : b ? &t->b_by_columns[type] : &t->c_by_columns[type];
+}
+
 /* SpMM of CSR as it is stored. */
 static double spmm(const struct shunt_problem *p, const struct shunt_profile *f,
                    const struct shunt_original_costs *t, const struct shunt_machine *m)
 {
   const struct shunt_csr *a = &p->spmm.a;
-  if (is_layer(p)) return layer(p, f, t, m);
+  const struct shunt_fit_costs *columns = by_columns(p, t);
+  if (!columns && is_layer(p)) return layer(p, f, t, m);
   return (a->value_type == SHUNT_C64 ? t->c64 : 1) *
-         shunt_cost_fitted(fit_of(p, t), &p->spmm, (double)a->nnz, shunt_cost_excess(a, f), m);
+         shunt_cost_fitted(columns ? columns : fit_of(p, t), &p->spmm, (double)a->nnz,
+                           shunt_cost_excess(a, f), m);
 }
 
 /* The default in int8 takes so long however few columns there are; 0: another type or algorithm. */
@@ -173,7 +188,8 @@ double shunt_cost_original_off(const struct shunt_problem *p, const struct shunt
 
 /* Where the default was measured to be the faster one: wide products of matrices with huge rows, in
    f32 where all others are short, in f64 where they are not; in complex types with long rows, and
-   very wide ones of short rows.  In 2-byte types it never was.  */
+   very wide ones of short rows.  In 2-byte types it never was, nor in f32 and f64 where B or C lies
+   by columns.  */
 bool shunt_choose_original_over_csr(const struct shunt_problem *p, const struct shunt_profile *f)
 {
   enum { LONGEST_BESIDE_SHORT = 8192 };
@@ -184,7 +200,7 @@ bool shunt_choose_original_over_csr(const struct shunt_problem *p, const struct 
   if (shunt_type_is_complex(s->b.type))
     return row >= 1024 &&
            (longest > 64 * mean || (s->b.type == SHUNT_C64 && row >= 2048 && mean < 8));
-  if (shunt_cost_is_half(s)) return false;
+  if (shunt_cost_is_half(s) || s->b.col_stride != 1 || s->c.col_stride != 1) return false;
   if (s->b.type == SHUNT_F64) return row >= 1024 && mean >= 24 && longest > 256 * mean;
   return row >= 512 && mean < 8 && longest > LONGEST_BESIDE_SHORT;
 }

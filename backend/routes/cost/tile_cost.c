@@ -18,10 +18,13 @@ double shunt_cost_tile_product(const struct shunt_spmm *p, double tiles, double 
   const double blocks = (double)((p->a.rows + s.rows - 1) / s.rows);
   const double wide = (double)((p->b.cols + s.tile - 1) / s.tile);
   const double written = (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
+  const double columns = p->c.col_stride != 1 && p->c.cols > 1
+                             ? (double)p->c.rows * shunt_larger((double)p->c.cols, 32)
+                             : 0;
   const double mean = tiles / blocks, longest = longest_row / SHUNT_TILE_COLS;
   const double deep = ceil(shunt_larger(mean, longest) / s.split);
   const double all = (of(m)->step * tiles * wide + of(m)->written * written);
-  return of(m)->start + shunt_larger(all, of(m)->latency * deep);
+  return of(m)->start + shunt_larger(all, of(m)->latency * deep) + 1e-6 * of(m)->columns * columns;
 }
 
 double shunt_cost_tile(const struct shunt_spmm *p, double product, enum shunt_proof_place proof,
