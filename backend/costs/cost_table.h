@@ -314,8 +314,8 @@ struct shunt_original_costs {
      count all of the longest row, since rows are alike and each is one team's.  */
   struct shunt_fit_costs layer[SHUNT_LAYER_TYPES];
   struct shunt_fit_costs layer_alg1[SHUNT_LAYER_TYPES], layer_alg3[SHUNT_LAYER_TYPES];
-  /* The default and CSR_ALG1 where B lies by columns, C, or both; CSR_ALG3 where B does, and where C
-     alone does.  Of scattered matrices and layers.  */
+  /* The default and CSR_ALG1 where B lies by columns, C, or both; CSR_ALG3 where B does, and where
+     C alone does.  Of scattered matrices and layers.  */
   struct shunt_fit_costs b_by_columns[SHUNT_BLOCK_TYPES], c_by_columns[SHUNT_BLOCK_TYPES];
   struct shunt_fit_costs both_by_columns[SHUNT_BLOCK_TYPES];
   struct shunt_fit_costs alg3_b_by_columns[SHUNT_BLOCK_TYPES];

@@ -41,7 +41,7 @@ struct shunt_budget;
 struct shunt_cache_entry;
 struct shunt_cache_packed;
 
-enum { SHUNT_PACKED_MEASURES = 48, SHUNT_MOST_PACKED = 2 /* of one matrix */ };
+enum { SHUNT_PACKED_MEASURES = 56, SHUNT_MOST_PACKED = 2 /* of one matrix */ };
 
 struct shunt_key {
   const void *row_offsets, *columns, *values, *row_indices;

@@ -194,16 +194,16 @@ static void tell_of_proof(const struct shunt_call *c)
                                     &c->context->machine));
 }
 
-/* Tells the cache how a run that ended with `s` used the copy.  Only a product from it, which
-   proved it or was spared the proof, counts.  */
-static void tell_of_use(const struct shunt_call *c, struct shunt_cache_packed *copy, shunt_status s,
-                        double saves_us)
+/* Tells the cache how a run of `route` that ended with `s` used the copy.  Only a product from it,
+   which proved it or was spared the proof, counts.  */
+static void tell_of_use(const struct shunt_call *c, const struct shunt_route *route,
+                        struct shunt_cache_packed *copy, shunt_status s, double saves_us)
 {
   struct shunt_cache *cache = c->context->cache;
   const struct shunt_packed_use use = {saves_us, c->capturing, c->packed->trusted};
   if (*c->copy_use == SHUNT_COPY_USED && s == SHUNT_OK) {
     shunt_cache_packed_used(cache, copy, &use, c->stream);
-    if (!use.unproved && !use.capturing) tell_of_proof(c);
+    if (!use.unproved && !use.capturing && !route->keeps_hint) tell_of_proof(c);
   } else if (*c->copy_use != SHUNT_COPY_UNUSED)
     shunt_cache_packed_touched(cache, copy, c->capturing, c->stream);
 }
@@ -257,7 +257,7 @@ struct shunt_answer shunt_product_run(struct shunt_product *x)
     struct shunt_call c = call_of(x, i, &copy);
     c.copy_use = &use;
     const shunt_status s = best->route->run(&c);
-    if (copy) tell_of_use(&c, copy, s, saving_of(plan, i));
+    if (copy) tell_of_use(&c, best->route, copy, s, saving_of(plan, i));
     if (s == SHUNT_OK) return taken(x, best);
     answer = shunt_declined(SHUNT_OUTCOME(SHUNT_R_FAILED));
     answer.us = plan->original_us;

@@ -15,7 +15,9 @@
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/routes/cost/costs.h"
+#include "backend/routes/keep_measures.h"
 #include "backend/routes/routes.h"
+#include "backend/routes/rows_of_c.h"
 #include "conv/bundle/bundle_conv.h"
 #include "kernels/bundle/bundle_kernels.h"
 
@@ -24,6 +26,7 @@ _Static_assert(sizeof(struct shunt_bundle_counts) <= SHUNT_PACKED_MEASURES, "the
 /* How many rows of A a row of B serves, as assumed until the hint is there.  Whether the hint is
    made at all depends on it; in finite elements it is up to 5.3. */
 #define SHARING_HOPED_FOR 5.0
+
 static struct shunt_outcome fits(const struct shunt_problem *p, const struct shunt_context *context)
 {
   (void)context;
@@ -36,12 +39,17 @@ static struct shunt_outcome fits(const struct shunt_problem *p, const struct shu
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-/* Asked for even where none is needed: a null buffer is the original's to refuse. */
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
+/* Without W.  Asked for even where none is needed: a null buffer is the original's to refuse. */
+static size_t least_workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
   (void)context;
-  size_t bytes = shunt_bundle_spmm_workspace(&p->spmm);
+  const size_t bytes = shunt_bundle_spmm_workspace(&p->spmm);
   return bytes ? bytes : 256;
+}
+
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
+{
+  return shunt_rows_of_c_bytes(&p->spmm) + least_workspace(p, context);
 }
 
 static size_t pack_bytes(const struct shunt_call *c)
@@ -59,23 +67,32 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
   *us = shunt_cost_bundle_margin(&s->a) *
         shunt_cost_bundle(s, vectors, longest, &c->context->machine);
   SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
-  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
+  SHUNT_DECLINE_IF(c->workspace_bytes < least_workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   SHUNT_DECLINE_IF(!shunt_choose_bundle_candidate(&s->a, c->profile), SHUNT_R_PATTERN);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static shunt_status run(const struct shunt_call *c)
+static shunt_status multiply(const struct shunt_call *c, const struct shunt_bundle *hint)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
+  const struct shunt_device *d = &c->context->device;
+  const struct shunt_rows_of_c w =
+      shunt_rows_of_c_begin(s, shunt_bundle_spmm_workspace(s), c->workspace, c->workspace_bytes);
+  const struct shunt_bundle_shape shape =
+      shunt_bundle_spmm_shape(&w.product, hint, c->packed->known, d);
+  const shunt_status made = shunt_bundle_spmm_cuda(&w.product, hint, &shape, d, w.workspace,
+                                                   w.workspace_bytes, c->stream);
+  return shunt_rows_of_c_end(s, &w, made, d, c->stream);
+}
+
+static shunt_status run(const struct shunt_call *c)
+{
   struct shunt_bundle hint;
-  if (!c->packed || !shunt_bundle_lay_out(&s->a, c->packed->payload, &hint))
+  if (!c->packed || !shunt_bundle_lay_out(&c->problem->spmm.a, c->packed->payload, &hint))
     return SHUNT_E_UNSUPPORTED; /* there was no memory for it */
   hint.stale = c->packed->changed;
-  const struct shunt_device *d = &c->context->device;
-  struct shunt_bundle_shape shape = shunt_bundle_spmm_shape(s, &hint, c->packed->known, d);
-  const shunt_status r = SHUNT_LAUNCH(
-      shunt_bundle_spmm_cuda(s, &hint, &shape, d, c->workspace, c->workspace_bytes, c->stream));
+  const shunt_status r = SHUNT_LAUNCH(multiply(c, &hint));
   shunt_copy_note(c, r == SHUNT_OK ? SHUNT_COPY_USED : SHUNT_COPY_TOUCHED);
   return r;
 }
@@ -85,21 +102,18 @@ static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_v
   const struct shunt_csr *a = &c->problem->spmm.a;
   struct shunt_bundle hint;
   if (!shunt_bundle_lay_out(a, into->payload, &hint)) return SHUNT_E_UNSUPPORTED;
-  shunt_status r =
-      SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
-  if (r == SHUNT_OK)
-    r = SHUNT_LAUNCH(shunt_csr_to_bundle_cuda(a, &hint, &c->context->device, c->stream));
-  if (r == SHUNT_OK)
-    r = SHUNT_CUDA(cudaMemcpyAsync(into->measures, hint.counts, sizeof *hint.counts,
-                                   cudaMemcpyDeviceToDevice, c->stream));
-  return r;
+  const struct shunt_device *d = &c->context->device;
+  const shunt_status made = SHUNT_LAUNCH(shunt_csr_to_bundle_cuda(a, &hint, d, c->stream));
+  return shunt_keep_measures(c, into, made, hint.counts, sizeof *hint.counts);
 }
 
 const struct shunt_route shunt_route_bundle = {.name = "bundle",
                                                .fits = fits,
                                                .workspace = workspace,
+                                               .least_workspace = least_workspace,
                                                .expect = expect,
                                                .run = run,
                                                .pack_bytes = pack_bytes,
                                                .pack = pack,
+                                               .keeps_hint = true,
                                                .awaits_measures = true};

@@ -6,11 +6,12 @@
 #include "backend/routes/cost/costs.h"
 #include "backend/routes/csr_transposed.h"
 #include "backend/routes/routes.h"
+#include "backend/routes/rows_of_c.h"
 #include "kernels/csr/csr_kernels.h"
 
-shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, const struct shunt_profile *f,
-                                  const struct shunt_machine *m, void *workspace,
-                                  size_t workspace_bytes, shunt_stream stream)
+static shunt_status multiply(const struct shunt_spmm *p, const struct shunt_profile *f,
+                             const struct shunt_machine *m, void *workspace, size_t workspace_bytes,
+                             shunt_stream stream)
 {
   const struct shunt_device *d = &m->device;
   if (!shunt_choose_csr_merge(p, f, m)) {
@@ -19,6 +20,23 @@ shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, const struct shunt
     if (s != SHUNT_E_UNSUPPORTED) return s;
   }
   return shunt_csr_spmm_merge_cuda(p, d, workspace, workspace_bytes, stream);
+}
+
+size_t shunt_route_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d)
+{
+  const size_t own = shunt_csr_spmm_workspace(p, d);
+  return own ? shunt_rows_of_c_bytes(p) + own : 0;
+}
+
+shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, const struct shunt_profile *f,
+                                  const struct shunt_machine *m, void *workspace,
+                                  size_t workspace_bytes, shunt_stream stream)
+{
+  const struct shunt_device *d = &m->device;
+  const size_t own = shunt_csr_spmm_workspace(p, d);
+  const struct shunt_rows_of_c r = shunt_rows_of_c_begin(p, own, workspace, workspace_bytes);
+  const shunt_status made = multiply(&r.product, f, m, r.workspace, r.workspace_bytes, stream);
+  return shunt_rows_of_c_end(p, &r, made, d, stream);
 }
 
 shunt_status shunt_route_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
@@ -51,13 +69,20 @@ static struct shunt_outcome fits(const struct shunt_problem *p, const struct shu
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-/* One launch for small SDDMM needs none: a null buffer is the original's to refuse. */
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
+/* Without W.  One launch for small SDDMM needs none: a null buffer is the original's to refuse. */
+static size_t without_w(const struct shunt_problem *p, const struct shunt_context *context)
 {
   if (shunt_problem_transposed(p)) return shunt_csr_transposed_workspace(p, context);
   if (p->op == SHUNT_SPMM) return shunt_csr_spmm_workspace(&p->spmm, &context->device);
   return shunt_csr_sddmm_direct(&p->sddmm) ? 1
                                            : shunt_csr_sddmm_workspace(&p->sddmm, &context->device);
+}
+
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
+{
+  if (p->op == SHUNT_SPMM && !shunt_problem_transposed(p))
+    return shunt_route_csr_spmm_workspace(&p->spmm, &context->device);
+  return without_w(p, context);
 }
 
 /* Does the split kernel need none?  (kernels/csr/csr_kernels.h.) */
@@ -73,14 +98,14 @@ static bool can_do_without(const struct shunt_problem *p)
 /* Asked for even where one launch needs none: a null buffer is the original's to refuse. */
 static size_t least_workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  const size_t whole = workspace(p, context);
+  const size_t whole = without_w(p, context);
   return can_do_without(p) && whole > 1 ? 1 : whole;
 }
 
 static bool has_workspace(const struct shunt_call *c)
 {
   const struct shunt_problem *p = c->problem;
-  if (c->workspace_bytes >= workspace(p, c->context)) return true;
+  if (c->workspace_bytes >= without_w(p, c->context)) return true;
   return c->workspace && can_do_without(p) &&
          !shunt_choose_csr_merge(&p->spmm, c->profile, &c->context->machine);
 }

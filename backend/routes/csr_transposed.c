@@ -6,6 +6,7 @@
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/routes/cost/costs.h"
+#include "backend/routes/keep_measures.h"
 #include "backend/routes/routes.h"
 #include "conv/csr/csr_conv.h"
 #include "kernels/common/alignment.h"
@@ -33,7 +34,7 @@ static struct parts parts_of(const struct shunt_problem *p, const struct shunt_c
   const struct shunt_spmm t = turned(&p->spmm);
   struct parts l = {.matrix = shunt_align_up(SHUNT_FINGERPRINT_SCRATCH, 256)};
   l.product = l.matrix + shunt_transposed_bytes(&p->spmm.a, false);
-  l.total = l.product + shunt_csr_spmm_workspace(&t, &context->device);
+  l.total = l.product + shunt_route_csr_spmm_workspace(&t, &context->device);
   return l;
 }
 
@@ -166,12 +167,8 @@ shunt_status shunt_csr_transposed_pack(const struct shunt_call *c,
   const struct shunt_csr *a = &c->problem->spmm.a, pattern = shunt_fp_pattern_of(a);
   struct shunt_transposed kept;
   if (!shunt_transposed_lay_out(a, true, into->payload, &kept)) return SHUNT_E_UNSUPPORTED;
-  shunt_status r =
-      SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
-  if (r == SHUNT_OK) r = SHUNT_LAUNCH(shunt_csr_transpose_cuda(a, false, &kept, d, c->stream));
-  if (r == SHUNT_OK)
-    r = SHUNT_CUDA(cudaMemcpyAsync(into->measures, &kept.words->longest, sizeof(uint32_t),
-                                   cudaMemcpyDeviceToDevice, c->stream));
+  shunt_status r = SHUNT_LAUNCH(shunt_csr_transpose_cuda(a, false, &kept, d, c->stream));
+  r = shunt_keep_measures(c, into, r, &kept.words->longest, sizeof kept.words->longest);
   if (r == SHUNT_OK)
     r = SHUNT_LAUNCH(
         shunt_fingerprint_csr_cuda(&pattern, into->fingerprint, d, c->workspace, c->stream));

@@ -1,8 +1,8 @@
 # backend/routes: one file a format, one row each in table.c; cost/ is what each should take.
 ROUTE_SOURCES = \
-  %D%/bsr.c %D%/bundle.c %D%/csr.c %D%/csr_transposed.c %D%/dense.c %D%/sorted.c %D%/sparse24.c \
-  %D%/srbcrs.c %D%/tile.c %D%/vector.c %D%/packed_cost.c %D%/packed_product.c \
-  %D%/table.c %D%/vector_packed.c
+  %D%/bsr.c %D%/bundle.c %D%/csr.c %D%/csr_transposed.c %D%/dense.c %D%/keep_measures.c \
+  %D%/rows_of_c.c %D%/sorted.c %D%/sparse24.c %D%/srbcrs.c %D%/tile.c %D%/vector.c \
+  %D%/packed_cost.c %D%/packed_product.c %D%/table.c %D%/vector_packed.c
 NO_ROUTES_SOURCES = %D%/no_routes.c
 
 include %D%/cost/local.mk

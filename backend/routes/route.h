@@ -86,6 +86,8 @@ struct shunt_route {
   shunt_status (*study)(const struct shunt_call *c, const struct shunt_packed_view *into);
   /* A copy follows what the profile says: none is made before there is one. */
   bool packs_by_profile;
+  /* What is kept is a hint, right whatever it holds: a use of it has no proof. */
+  bool keeps_hint;
   /* Only the measures of a copy say whether it is any good: none is used before they have come. */
   bool awaits_measures;
   /* Some or all of its calls are cuBLASLt's: `expect` is asked without it, and with. */

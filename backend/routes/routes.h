@@ -6,7 +6,9 @@
 #include "backend/routes/route.h"
 
 /* SpMM by one of the two csr kernels; f: a hint, NULL where nothing is known.  For the route and
-   for `shunt bench`, which has no planner between.  */
+   for `shunt bench`, which has no planner between.  With the workspace of shunt_csr_spmm_workspace
+   it is right, and with this one as fast as it can be.  */
+size_t shunt_route_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
 shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, const struct shunt_profile *f,
                                   const struct shunt_machine *m, void *workspace,
                                   size_t workspace_bytes, shunt_stream stream);

@@ -14,7 +14,9 @@
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/routes/cost/costs.h"
+#include "backend/routes/keep_measures.h"
 #include "backend/routes/routes.h"
+#include "backend/routes/rows_of_c.h"
 #include "conv/sorted/sorted_conv.h"
 #include "kernels/sorted/sorted_kernels.h"
 
@@ -33,11 +35,17 @@ static struct shunt_outcome fits(const struct shunt_problem *p, const struct shu
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-/* Asked for though none is needed: a null buffer is the original's to refuse. */
+/* Without W.  Asked for even where none is needed: a null buffer is the original's to refuse. */
+static size_t least_workspace(const struct shunt_problem *p, const struct shunt_context *context)
+{
+  (void)context;
+  const size_t bytes = shunt_sorted_spmm_workspace(&p->spmm);
+  return bytes ? bytes : 256;
+}
+
 static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  (void)p, (void)context;
-  return 256;
+  return shunt_rows_of_c_bytes(&p->spmm) + least_workspace(p, context);
 }
 
 static size_t pack_bytes(const struct shunt_call *c)
@@ -53,24 +61,33 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
   const struct shunt_spmm *s = &c->problem->spmm;
   *us = shunt_cost_sorted(s, c->profile, &c->context->machine);
   SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
-  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
+  SHUNT_DECLINE_IF(c->workspace_bytes < least_workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   SHUNT_DECLINE_IF(!shunt_choose_sorted_candidate(&s->a, c->profile), SHUNT_R_PATTERN);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 
-static shunt_status run(const struct shunt_call *c)
+static shunt_status multiply(const struct shunt_call *c, const struct shunt_sorted *v)
 {
   static const struct shunt_sorted_counts nothing = {{0}};
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_device *d = &c->context->device;
-  struct shunt_sorted v;
-  if (!c->packed || !shunt_sorted_lay_out(&s->a, c->packed->payload, &v))
-    return SHUNT_E_UNSUPPORTED; /* there was no memory for it */
   const struct shunt_sorted_counts *known = c->packed->known ? c->packed->known : &nothing;
   const struct shunt_sorted_shape shape = shunt_sorted_spmm_shape(s, known, d);
+  const struct shunt_rows_of_c w =
+      shunt_rows_of_c_begin(s, shunt_sorted_spmm_workspace(s), c->workspace, c->workspace_bytes);
+  const shunt_status made = shunt_sorted_spmm_cuda(&w.product, v, known, &shape, d, w.workspace,
+                                                   w.workspace_bytes, c->stream);
+  return shunt_rows_of_c_end(s, &w, made, d, c->stream);
+}
+
+static shunt_status run(const struct shunt_call *c)
+{
+  struct shunt_sorted v;
+  if (!c->packed || !shunt_sorted_lay_out(&c->problem->spmm.a, c->packed->payload, &v))
+    return SHUNT_E_UNSUPPORTED; /* there was no memory for it */
   v.stale = c->packed->changed;
-  const shunt_status r = SHUNT_LAUNCH(shunt_sorted_spmm_cuda(s, &v, known, &shape, d, c->stream));
+  const shunt_status r = SHUNT_LAUNCH(multiply(c, &v));
   shunt_copy_note(c, r == SHUNT_OK ? SHUNT_COPY_USED : SHUNT_COPY_TOUCHED);
   return r;
 }
@@ -80,22 +97,19 @@ static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_v
   const struct shunt_csr *a = &c->problem->spmm.a;
   struct shunt_sorted v;
   if (!shunt_sorted_lay_out(a, into->payload, &v)) return SHUNT_E_UNSUPPORTED;
-  shunt_status r =
-      SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
-  if (r == SHUNT_OK)
-    r = SHUNT_LAUNCH(shunt_csr_to_sorted_cuda(a, &v, &c->context->device, c->stream));
-  if (r == SHUNT_OK)
-    r = SHUNT_CUDA(cudaMemcpyAsync(into->measures, v.counts, sizeof *v.counts,
-                                   cudaMemcpyDeviceToDevice, c->stream));
-  return r;
+  const struct shunt_device *d = &c->context->device;
+  const shunt_status made = SHUNT_LAUNCH(shunt_csr_to_sorted_cuda(a, &v, d, c->stream));
+  return shunt_keep_measures(c, into, made, v.counts, sizeof *v.counts);
 }
 
 const struct shunt_route shunt_route_sorted = {.name = "sorted",
                                                .fits = fits,
                                                .workspace = workspace,
+                                               .least_workspace = least_workspace,
                                                .expect = expect,
                                                .run = run,
                                                .pack_bytes = pack_bytes,
                                                .pack = pack,
                                                .packs_by_profile = true,
+                                               .keeps_hint = true,
                                                .awaits_measures = true};

@@ -20,11 +20,19 @@ namespace csr
 
 constexpr int kTeamRows = 64; // of all teams of a warp, at most
 
-// The rows of a team as it walks their nonzeros; `ends` are the team's own, in shared memory.
-template <class Out, class T, int V> struct open_row {
+// Rows of a team: neighbours in A.
+struct neighbours {
+  int first;
+  __device__ __forceinline__ int operator[](int at) const { return first + at; }
+};
+
+// The rows of a team as it walks their nonzeros; `ends` are the team's own, in shared memory.  Rows:
+// their numbers by [].
+template <class Out, class T, int V, class Rows> struct open_row {
   const args<T> &a;
-  const int *ends; // [count]: of each row, in A
-  int row, count;  // the first one; how many
+  const int *ends; // [count]: where in the list each row ends
+  Rows rows;
+  int count;
   int col;
   bool active;
   T scalars[2];
@@ -34,7 +42,7 @@ template <class Out, class T, int V> struct open_row {
   __device__ __forceinline__ void finish(int p, T *sum)
   {
     do {
-      if (active) store_row<Out, T, V>(a, row + at, col, sum, scalars);
+      if (active) store_row<Out, T, V>(a, rows[at], col, sum, scalars);
       set_zero<T, V>(sum);
       at++;
       end = at < count ? ends[at] : INT32_MAX;
@@ -97,11 +105,11 @@ struct short_rows {
   }
 };
 
-// Multiplies the nonzeros staged at [first, after), of which the first is `at` in A.
-template <class S, class Out, class T, int V, int CHUNK>
+// Multiplies the nonzeros staged at [first, after), of which the first is `at` in the list.
+template <class S, class Out, class T, int V, int CHUNK, class Rows>
 __device__ __forceinline__ void multiply_batch(const args<T> &a, const char *b,
                                                const batch<T> &mine, int first, int after, int at,
-                                               open_row<Out, T, V> &open, T *sum)
+                                               open_row<Out, T, V, Rows> &open, T *sum)
 {
   for (int step = first, p = at + 1; step < after; step += CHUNK, p += CHUNK) {
     b_word<S, V> x[CHUNK];
@@ -129,15 +137,15 @@ __device__ __forceinline__ void multiply_short_rows(const args<T> &a, const spli
   const int first = team_first(s.lanes_log2);
   T sum[V];
   set_zero<T, V>(sum);
-  open_row<Out, T, V> open = {a,
-                              t.ends,
-                              t.row,
-                              t.count,
-                              c.col,
-                              c.active,
-                              {a.alpha.get(), a.beta.get()},
-                              0,
-                              t.count > 0 ? t.ends[0] : INT32_MAX};
+  open_row<Out, T, V, neighbours> open = {a,
+                                          t.ends,
+                                          {t.row},
+                                          t.count,
+                                          c.col,
+                                          c.active,
+                                          {a.alpha.get(), a.beta.get()},
+                                          0,
+                                          t.count > 0 ? t.ends[0] : INT32_MAX};
   if (open.end == t.begin) open.finish(t.begin, sum);
   const int length = kLoads << s.lanes_log2; // of a batch
   for (int at = t.begin; __any_sync(~0u, at < t.stop); at = min(t.stop, at + length)) {

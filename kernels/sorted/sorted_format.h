@@ -13,7 +13,7 @@
    an order of an older pattern, or of another matrix of as many rows, costs time and nothing else.
    So it needs no proof.
 
-   Memory: 4 bytes a row for the order, and 1 to 2 for sorting.  One allocation of the caller's,
+   Memory: 4 bytes a row for the order, and 2.5 to 2.9 for sorting.  One allocation of the caller's,
    device memory (host memory for *_host functions); conv/sorted/sorted_conv.h makes it.  */
 #ifndef SHUNT_SORTED_FORMAT_H
 #define SHUNT_SORTED_FORMAT_H
@@ -26,10 +26,10 @@ extern "C" {
 
 enum {
   SHUNT_SORTED_KINDS = 96, /* the last one has no upper end */
-  SHUNT_SORTED_COUNTS = 12
+  SHUNT_SORTED_COUNTS = 14
 };
 
-/* at_least[0]: rows that are not empty; at_least[i]: rows of 8 x 2^i entries and more, from 16 to
+/* at_least[0]: rows that are not empty; at_least[i]: rows of 2 x 2^i entries and more, from 4 to
    16,384.  So many rows stand in front in the order.  */
 struct shunt_sorted_counts {
   uint32_t at_least[SHUNT_SORTED_COUNTS];
@@ -72,7 +72,7 @@ SHUNT_SORTED_INLINE int shunt_sorted_kind(int64_t length)
 /* The least entries of the rows that at_least[i] counts. */
 SHUNT_SORTED_INLINE int64_t shunt_sorted_least(int i)
 {
-  return i == 0 ? 1 : (int64_t)8 << i;
+  return i == 0 ? 1 : (int64_t)2 << i;
 }
 
 #ifdef __cplusplus

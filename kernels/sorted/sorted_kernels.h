@@ -10,10 +10,11 @@
      f32                        f32            f32
      f64                        f64            f64
 
-   Rows of B are read 16 bytes at a time, where they stand: B row-major, its rows whole loads of 16
-   bytes at multiples of 16.  C in either order.  Indices of 32 or 64 bits.  Deterministic: the
-   order of a sum depends on the row's length, its place, the shape and sizes, on nothing that
-   varies from call to call.  */
+   Rows of B are whole loads of 16 bytes: n columns of 16 bytes or a multiple.  They are read where
+   they stand if B is row-major and they begin at multiples of 16, else from a copy in the
+   workspace.  C in either order.  Indices of 32 or 64 bits.  Deterministic: the order of a sum
+   depends on the row's length, its place, the shape and sizes, on nothing that varies from call to
+   call.  */
 #ifndef SHUNT_SORTED_KERNELS_H
 #define SHUNT_SORTED_KERNELS_H
 
@@ -30,12 +31,14 @@ extern "C" {
      huge and more     a cluster of `cluster` blocks each
      limit and more    a block each
      wide and more     a warp each
-     others            a team of 2^team_log2 lanes each  */
+     others            a team of 2^team_log2 lanes each
+     below brief       several to a team of 2^lanes_log2 lanes, as one list  */
 struct shunt_sorted_shape {
-  int chunk;                      /* rows of B in flight per lane: 4 or 8 */
+  int chunk;                      /* rows of B in flight per lane: 4 or 8; with brief 4 */
   int lanes_log2, team_log2;      /* 1 .. 5; at least 2, and lanes_log2 */
   int long_lanes_log2;            /* of the blocks that have a row each: 1 .. 3 */
   int wide, limit, huge, cluster; /* cluster: 1, 2, 4 or 8 */
+  int brief;                      /* 0, 4, 8 or 16; 0 where lanes_log2 is 1 */
 };
 
 /* Can shunt_sorted_spmm_cuda take it?  Types, orders, sizes and alignment are looked at. */
@@ -49,15 +52,19 @@ struct shunt_sorted_shape shunt_sorted_spmm_shape(const struct shunt_spmm *p,
 /* The product; every shape gives a right result.
 
    v: made by conv/sorted/sorted_conv.h for as many rows; complete when the stream comes to this
-   launch.  known: its counts, host memory; all 0 where nothing is known, which costs time.  No
-   workspace.
+   launch.  known: its counts, host memory; all 0 where nothing is known, which costs time.
+   Workspace: 256-byte aligned, shunt_sorted_spmm_workspace(p) bytes, for a copy of B; 0 where B is
+   read where it stands.
 
    SHUNT_E_UNSUPPORTED: does not fit; a shape out of range.  SHUNT_E_ARGUMENT: sizes that do not
-   match.  SHUNT_E_CUDA: a launch failed.  */
+   match.  SHUNT_E_WORKSPACE: too little of it.  SHUNT_E_CUDA: a launch failed.  SHUNT_E_WRITTEN:
+   one failed behind another that writes C.  */
+size_t shunt_sorted_spmm_workspace(const struct shunt_spmm *p);
 shunt_status shunt_sorted_spmm_cuda(const struct shunt_spmm *p, const struct shunt_sorted *v,
                                     const struct shunt_sorted_counts *known,
                                     const struct shunt_sorted_shape *shape,
-                                    const struct shunt_device *d, shunt_stream stream);
+                                    const struct shunt_device *d, void *workspace,
+                                    size_t workspace_bytes, shunt_stream stream);
 
 #ifdef __cplusplus
 }

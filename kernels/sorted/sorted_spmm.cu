@@ -22,16 +22,18 @@ static bool has_sizes(const struct shunt_spmm *p)
   const int64_t most = csr::kMostNonzeros;
   const int64_t row_bytes = p->b.row_stride * (int64_t)shunt_type_size(p->b.type);
   return p->a.rows < most && p->a.nnz < most && p->a.cols <= UINT32_MAX && p->b.cols <= 65535 &&
-         row_bytes >= 0 && row_bytes <= UINT32_MAX;
+         (!b_in_place(p->b) || (row_bytes >= 0 && row_bytes <= UINT32_MAX));
 }
 
 static bool in_range(const struct shunt_sorted_shape *s)
 {
-  const int c = s->cluster;
+  const int c = s->cluster, brief = s->brief;
   return (s->chunk == 4 || s->chunk == 8) && s->lanes_log2 >= 1 && s->lanes_log2 <= 5 &&
          s->team_log2 >= csr::kLeastTeamLog2 && s->team_log2 >= s->lanes_log2 &&
          s->team_log2 <= 5 && s->long_lanes_log2 >= 1 && s->long_lanes_log2 <= 3 &&
-         (c == 1 || c == 2 || c == 4 || c == 8);
+         (c == 1 || c == 2 || c == 4 || c == 8) &&
+         (brief == 0 || ((brief == 4 || brief == 8 || brief == 16) && s->chunk == 4 &&
+                         s->lanes_log2 >= csr::kLeastTeamLog2));
 }
 
 // Rows of at least so many entries, as they are counted; -1: they are not.
@@ -65,8 +67,8 @@ static int first_limit(const struct shunt_sorted_counts *known, int64_t least, i
   return 0;
 }
 
-// Rows of C: groups as wide as C, 16 lanes at most; where warps are few, half of that.  Rows of B in
-// flight: 8 where warps are few.
+// Rows of C: groups as wide as C, 16 lanes at most; where warps are few, half of that.  Rows of B
+// in flight: 8 where warps are few.
 static void choose_rows(struct shunt_sorted_shape *s, const struct shunt_spmm *p, int V,
                         const struct shunt_device *d)
 {
@@ -79,6 +81,23 @@ static void choose_rows(struct shunt_sorted_shape *s, const struct shunt_spmm *p
   const int64_t few = narrower ? 32 : s->lanes_log2 <= 2 ? 16 : 8 << s->lanes_log2;
   s->chunk = warps_of(p, V, s->lanes_log2, d) < few ? 8 : 4;
   s->wide = s->lanes_log2 == 2 ? 32 : 64;
+}
+
+// Short rows in lists: where most rows are, and either their warps are as many as run at once, or
+// what others do takes longer than the last lists.
+static void choose_brief(struct shunt_sorted_shape *s, const struct shunt_spmm *p, int V,
+                         const struct shunt_sorted_counts *known, const struct shunt_device *d)
+{
+  const int64_t some = known->at_least[0], four = known->at_least[1], eight = known->at_least[2];
+  const int64_t slices = slices_of(p->b.cols, V, s->lanes_log2);
+  const int64_t warps = ((p->a.rows - four) / 32 + (four - eight) / 16) * slices;
+  const int64_t entries = 2 * (some - four) + 11 * (four - eight) / 2; // of short rows, about
+  if (some == 0 || s->lanes_log2 < 3 || 2 * (p->a.rows - eight) < p->a.rows) return;
+  const bool beside =
+      s->lanes_log2 == 4 && warps >= 12 * d->multiprocessors && 5 * entries < 2 * p->a.nnz;
+  if (!beside && warps < 26 * d->multiprocessors) return;
+  s->chunk = 4;
+  s->brief = s->lanes_log2 == 4 && warps >= 40 * d->multiprocessors ? 16 : 8;
 }
 
 // Long rows: as many as there are blocks for at once.  A row that would end last by itself has more
@@ -98,17 +117,6 @@ static void choose_longs(struct shunt_sorted_shape *s, const struct shunt_spmm *
   s->cluster = alone ? 8 : 4;
 }
 
-static struct shunt_sorted_shape choose_shape(const struct shunt_spmm *p,
-                                              const struct shunt_sorted_counts *known,
-                                              const struct shunt_device *d)
-{
-  const int V = 16 / (int)shunt_type_size(p->b.type);
-  struct shunt_sorted_shape s = {};
-  choose_rows(&s, p, V, d);
-  choose_longs(&s, p, V, known, d);
-  return s;
-}
-
 } // namespace sorted
 } // namespace shunt
 
@@ -116,41 +124,61 @@ using namespace shunt::sorted;
 
 extern "C" bool shunt_sorted_spmm_fits(const struct shunt_spmm *p)
 {
-  return has_types(p) && !p->only_if && has_sizes(p) && shunt::b_in_place(p->b) &&
-         shunt::aligned(p->b);
+  return has_types(p) && !p->only_if && has_sizes(p) && shunt::pieces_are_whole(p->b) &&
+         (!shunt::b_in_place(p->b) || shunt::aligned(p->b));
+}
+
+extern "C" size_t shunt_sorted_spmm_workspace(const struct shunt_spmm *p)
+{
+  return shunt::b_in_place(p->b) ? 0 : shunt::aligned_copy_bytes(p->b);
 }
 
 extern "C" struct shunt_sorted_shape
 shunt_sorted_spmm_shape(const struct shunt_spmm *p, const struct shunt_sorted_counts *known,
                         const struct shunt_device *d)
 {
-  return choose_shape(p, known, d);
+  const int V = 16 / (int)shunt_type_size(p->b.type);
+  struct shunt_sorted_shape s = {};
+  choose_rows(&s, p, V, d);
+  choose_brief(&s, p, V, known, d);
+  choose_longs(&s, p, V, known, d);
+  return s;
+}
+
+static shunt_status launch_typed(const launch_plan &l)
+{
+  switch (l.p->a.value_type) {
+  case SHUNT_F16: return launch_f16(l);
+  case SHUNT_BF16: return launch_bf16(l);
+  case SHUNT_F32: return launch_f32(l);
+  default: return launch_f64(l);
+  }
 }
 
 extern "C" shunt_status shunt_sorted_spmm_cuda(const struct shunt_spmm *p,
                                                const struct shunt_sorted *v,
                                                const struct shunt_sorted_counts *known,
                                                const struct shunt_sorted_shape *shape,
-                                               const struct shunt_device *d, shunt_stream stream)
+                                               const struct shunt_device *d, void *workspace,
+                                               size_t workspace_bytes, shunt_stream stream)
 {
   if (!shunt_sorted_spmm_fits(p) || !in_range(shape)) return SHUNT_E_UNSUPPORTED;
-  const shunt_status s = shunt::check_spmm_sizes(p);
+  shunt_status s = shunt::check_spmm_sizes(p);
   if (s != SHUNT_OK) return s;
   if (v->rows != p->a.rows) return SHUNT_E_ARGUMENT;
 
+  struct shunt_spmm q = *p;
   struct shunt_sorted_shape of = *shape;
   if (!shunt::can_launch_early(d->compute_capability)) of.huge = 0, of.cluster = 1;
   const int64_t longs = count_of(known, of.limit, v->rows),
                 huge = count_of(known, of.huge, v->rows), wide = count_of(known, of.wide, v->rows);
   if (longs < 0 || huge < 0 || wide < 0) return SHUNT_E_UNSUPPORTED;
-  launch_plan l = {p, v, known, &of, (int)longs, 0, 0, d, stream};
+  launch_plan l = {&q, v, known, &of, (int)longs, 0, 0, d, stream};
   l.huge = (int)(huge < longs ? huge : longs);
   l.wide = (int)(wide > longs ? wide - longs : 0);
   if (l.huge == 0) of.cluster = 1;
-  switch (p->a.value_type) {
-  case SHUNT_F16: return launch_f16(l);
-  case SHUNT_BF16: return launch_bf16(l);
-  case SHUNT_F32: return launch_f32(l);
-  default: return launch_f64(l);
-  }
+
+  s = shunt::place_b(p->b, workspace, workspace_bytes, &q.b);
+  if (s == SHUNT_OK) s = shunt::copy_b(p->b, q.b, d, stream);
+  return s == SHUNT_OK ? launch_typed(l) : s;
 }

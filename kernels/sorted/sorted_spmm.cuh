@@ -3,10 +3,11 @@
 //
 //   C = alpha A B + beta C
 //
-//   order     | huge | long .. |  wide ..  | others, by falling length ..           | empty |
-//   taken by    cluster  block   w0 w1 w2    w3: 4 teams   w4: 4 teams   w5 ..
+//   order     | huge | long .. |  wide ..  | others, by falling length ..   | short .. empty |
+//   taken by    cluster  block   w0 w1 w2    w5: 4 teams   w6: 4 teams ..     w3: lists  w4 ..
 //
 // A team's neighbours in its warp have rows of like lengths, so no lane waits for another's row.
+// Warps that take long come first: those of wide rows, then lists (sorted_spmm_short.cuh).
 //
 //   grid.x    warps, 8 a block        grid.y    slices of C, of 2^lanes_log2 x V columns
 //
@@ -27,38 +28,36 @@ using csr::batch;
 constexpr int kWarps = 8; // of a block
 constexpr int kThreads = 32 * kWarps;
 
+constexpr int kLevels = 3; // of short rows
+
+// Rows of a level: places [first, end), by warps from first_warp on.
+struct list_level {
+  int first, end, first_warp;
+};
+
 // What the kernels read of the shape.
 struct row_args {
   const uint32_t *order;
   int lanes_log2, team_log2;
-  int first;                 // place of the first row that is not long
-  int wide;                  // rows from there on that have a warp each
+  int first, wide, end;      // places: from `first` on `wide` rows have a warp each, others until
+                             // `end` a team each, and those behind are short
   int most_wide, most_other; // entries that these had at most, and others
+  int levels, list_warps;    // of the short rows; their warps come behind those of wide rows
+  list_level level[kLevels];
   uint32_t *stale;
   bool beside; // the kernel of the long rows was launched before, and let this one in
 };
 
-// The row that the lane's team has, or -1.
-template <class T>
-__device__ __forceinline__ int row_of_team(const args<T> &a, const row_args &s, bool alone,
-                                           int team_log2)
+// Rows that have a warp or a team each.
+template <class S, class Out, class T, int V, int CHUNK>
+__device__ __forceinline__ void multiply_own_rows(const args<T> &a, const row_args &s, int warp,
+                                                  batch<T> &mine)
 {
-  const int warp = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  const bool alone = warp < s.wide;
+  const int team_log2 = alone ? 5 : s.team_log2, lane = threadIdx.x % 32;
   const int before = alone ? warp : s.wide + ((warp - s.wide) << (5 - s.team_log2));
   const int at = s.first + before + (lane >> team_log2);
-  return at < a.rows ? (int)__ldg(s.order + at) : -1;
-}
-
-template <class S, class Out, class T, int V, int CHUNK>
-__global__ void __launch_bounds__(kThreads, CHUNK == 4 ? 5 : 4)
-    multiply_rows(const __grid_constant__ args<T> a, const __grid_constant__ row_args s)
-{
-  __shared__ __align__(16) batch<T> batches[kWarps];
-  if (!s.beside) wait_for_previous();
-
-  const bool alone = blockIdx.x * kWarps + threadIdx.x / 32 < s.wide;
-  const int team_log2 = alone ? 5 : s.team_log2, lane = threadIdx.x % 32;
-  const int row = row_of_team(a, s, alone, team_log2);
+  const int row = at < s.end ? (int)__ldg(s.order + at) : -1;
   const csr::lane_columns<S, V> c(a, blockIdx.y, s.lanes_log2);
   int begin = 0, end = 0;
   if (row >= 0) {
@@ -69,14 +68,10 @@ __global__ void __launch_bounds__(kThreads, CHUNK == 4 ? 5 : 4)
   const T scalars[2] = {a.alpha.get(), a.beta.get()};
   T sum[V];
   csr::set_zero<T, V>(sum);
-  csr::walk<false, true, S, T, V, CHUNK>(a, c.b, begin, end, team_log2, s.lanes_log2,
-                                         batches[threadIdx.x / 32], sum);
+  csr::walk<false, true, S, T, V, CHUNK>(a, c.b, begin, end, team_log2, s.lanes_log2, mine, sum);
   csr::add_groups<T, V>(team_log2, s.lanes_log2, sum);
   if (row >= 0 && c.active && (lane & ((1 << team_log2) - 1)) >> s.lanes_log2 == 0)
     csr::store_row<Out, T, V>(a, row, c.col, sum, scalars);
-
-  // What follows in the stream waits for this kernel alone: so this one waits for the long rows.
-  if (s.beside) wait_for_previous();
 }
 
 } // namespace sorted

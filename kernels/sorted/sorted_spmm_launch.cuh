@@ -1,6 +1,7 @@
 // sorted_spmm_launch.cuh: host side of the two kernels, for one combination of types.
 #pragma once
 #include "kernels/sorted/sorted_spmm_long.cuh"
+#include "kernels/sorted/sorted_spmm_short.cuh"
 
 namespace shunt
 {
@@ -68,6 +69,37 @@ shunt_status launch_long(const launch_plan &l, const args<T> &a)
              : SHUNT_E_CUDA;
 }
 
+// The warps of a launch, by the rows that each kind of them has.
+inline int64_t cut_rows(const launch_plan &l, row_args *s)
+{
+  const int64_t rows = l.p->a.rows;
+  const auto *at_least = l.known->at_least;
+  const auto place_of = [&](int64_t place) {
+    return place < s->first + s->wide ? s->first + s->wide : place < rows ? (int)place : (int)rows;
+  };
+  s->first = l.longs;
+  s->wide = l.wide;
+  while (at_least[0] && 2 << s->levels < l.shape->brief) s->levels++;
+  s->end = s->levels ? place_of(at_least[s->levels]) : (int)rows;
+  int64_t warps = s->wide;
+  for (int j = s->levels - 1, at = s->end; j >= 0; j--) {
+    const int end = j ? place_of(at_least[j]) : (int)rows;
+    s->level[j] = {at, end > at ? end : at, (int)warps};
+    at = s->level[j].end;
+    warps += (at - s->level[j].first + (32 >> j) - 1) >> (5 - j);
+  }
+  s->list_warps = (int)warps - s->wide;
+  const int64_t teams = 32 >> s->team_log2, others = s->end - s->first - s->wide;
+  return warps + (others + teams - 1) / teams;
+}
+
+template <class S, class Out, class T> auto kernel_of(int chunk, bool lists)
+{
+  constexpr int V = 16 / sizeof(S);
+  if (lists) return multiply_rows<true, S, Out, T, V, 4>;
+  return chunk == 4 ? multiply_rows<false, S, Out, T, V, 4> : multiply_rows<false, S, Out, T, V, 8>;
+}
+
 template <class S, class Out, class T> shunt_status launch(const launch_plan &l)
 {
   constexpr int V = 16 / sizeof(S);
@@ -75,20 +107,16 @@ template <class S, class Out, class T> shunt_status launch(const launch_plan &l)
   row_args s = {};
   s.order = l.v->order;
   s.lanes_log2 = l.shape->lanes_log2, s.team_log2 = l.shape->team_log2;
-  s.first = l.longs;
-  s.wide = l.wide;
+  const int64_t warps = cut_rows(l, &s);
   const bool known = l.known->at_least[0] > 0;
-  s.most_wide = known && l.shape->limit ? l.shape->limit : INT32_MAX;
-  s.most_other = known && l.shape->wide ? l.shape->wide : s.most_wide;
+  s.most_wide = known && l.shape->limit ? l.shape->limit - 1 : INT32_MAX;
+  s.most_other = known && l.shape->wide ? l.shape->wide - 1 : s.most_wide;
   s.stale = l.v->stale;
   s.beside = l.longs > 0;
 
-  const int64_t teams = 32 >> s.team_log2, others = a.rows - s.first - s.wide;
-  const int64_t warps = s.wide + (others + teams - 1) / teams;
   const dim3 grid((unsigned)((warps + kWarps - 1) / kWarps),
                   (unsigned)slices_of(a.n, V, s.lanes_log2));
-  const auto kernel =
-      l.shape->chunk == 4 ? multiply_rows<S, Out, T, V, 4> : multiply_rows<S, Out, T, V, 8>;
+  const auto kernel = kernel_of<S, Out, T>(l.shape->chunk, s.levels > 0);
   const auto launch_others = [&] {
     return launch_early(kernel, grid, dim3(kThreads), l.device, l.stream, a, s);
   };

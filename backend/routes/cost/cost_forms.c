@@ -50,6 +50,21 @@ double shunt_cost_copy_of_b(const struct shunt_spmm *p, const struct shunt_machi
   return p->b.col_stride != 1 ? shunt_cost_copy(bytes, m) : 0;
 }
 
+bool shunt_choose_rows_of_c(const struct shunt_spmm *p)
+{
+  const double elements = (double)p->c.rows * (double)p->c.cols;
+  if (p->c.col_stride == 1 || p->c.cols == 1) return false;
+  return elements >= 1.9e6 || (p->c.cols >= 64 && elements >= 1e6);
+}
+
+double shunt_cost_columns_of_c(const struct shunt_spmm *p, const struct shunt_machine *m)
+{
+  const double elements = (double)p->c.rows * (double)p->c.cols;
+  if (p->c.col_stride == 1 || p->c.cols == 1) return 0;
+  if (!shunt_choose_rows_of_c(p)) return 1e-6 * of(m)->columns * elements;
+  return shunt_cost_copy(2 * elements * (double)shunt_type_size(p->c.type), m);
+}
+
 double shunt_cost_excess(const struct shunt_csr *a, const struct shunt_profile *f)
 {
   const double mean = (double)a->nnz / (double)(a->rows + 1);

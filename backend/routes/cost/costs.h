@@ -84,6 +84,11 @@ bool shunt_choose_bundle_candidate(const struct shunt_csr *a, const struct shunt
    groups go to mma, it wins by more where A is scattered.  */
 double shunt_cost_bundle_margin(const struct shunt_csr *a);
 
+/* ---- C by columns -------------------------------------------------------------------------- */
+
+/* Is it better written by rows first (backend/routes/rows_of_c.h)? */
+bool shunt_choose_rows_of_c(const struct shunt_spmm *p);
+
 /* ---- sorted ------------------------------------------------------------------------------- */
 
 double shunt_cost_sorted(const struct shunt_spmm *p, const struct shunt_profile *f,

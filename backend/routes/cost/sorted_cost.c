@@ -16,5 +16,6 @@ double shunt_cost_sorted(const struct shunt_spmm *p, const struct shunt_profile 
 {
   const struct shunt_fit_costs *c =
       &m->costs->ours.sorted.scattered[shunt_cost_block_type(p->b.type)];
-  return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_longest(&p->a, f), m);
+  return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_longest(&p->a, f), m) +
+         shunt_cost_copy_of_b(p, m) + shunt_cost_columns_of_c(p, m);
 }

@@ -22,6 +22,7 @@
 #include "backend/plan/planner.h"
 #include "backend/routes/cost/costs.h"
 #include "backend/routes/cost/tile_mixed_cost.h"
+#include "backend/routes/rows_of_c.h"
 #include "backend/tool/bench/gpu.h"
 #include "conv/bundle/bundle_conv.h"
 #include "conv/sorted/sorted_conv.h"
@@ -74,16 +75,21 @@ bool gpu_prepare_bundle(struct gpu_case *g, struct bench_way *w)
   shunt_bundle_lay_out(a, g->converted, &g->groups);
   shunt_status s = shunt_csr_to_bundle_cuda(a, &g->groups, &g->gpu->device, g->gpu->stream);
   if (!converted(g, s, &g->groups_known, g->groups.counts, sizeof g->groups_known, w)) return false;
-  return gpu_get_workspace(g, shunt_bundle_spmm_workspace(&g->p.spmm), w);
+  const size_t bytes_of_w = shunt_rows_of_c_bytes(&g->p.spmm);
+  return gpu_get_workspace(g, bytes_of_w + shunt_bundle_spmm_workspace(&g->p.spmm), w);
 }
 
 shunt_status gpu_bundle(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
-  struct shunt_bundle_shape shape =
-      shunt_bundle_spmm_shape(&g->p.spmm, &g->groups, &g->groups_known, d);
-  return shunt_bundle_spmm_cuda(&g->p.spmm, &g->groups, &shape, d, g->workspace, g->workspace_bytes,
-                                stream);
+  const struct shunt_spmm *p = &g->p.spmm;
+  const struct shunt_rows_of_c r =
+      shunt_rows_of_c_begin(p, shunt_bundle_spmm_workspace(p), g->workspace, g->workspace_bytes);
+  const struct shunt_bundle_shape shape =
+      shunt_bundle_spmm_shape(&r.product, &g->groups, &g->groups_known, d);
+  const shunt_status made = shunt_bundle_spmm_cuda(&r.product, &g->groups, &shape, d, r.workspace,
+                                                   r.workspace_bytes, stream);
+  return shunt_rows_of_c_end(p, &r, made, d, stream);
 }
 
 /* ---- sorted ------------------------------------------------------------------------ */
@@ -98,14 +104,21 @@ bool gpu_prepare_sorted(struct gpu_case *g, struct bench_way *w)
   if (!gpu_get(&g->converted, bytes, "order", w)) return false;
   shunt_sorted_lay_out(a, g->converted, &g->sorted);
   shunt_status s = shunt_csr_to_sorted_cuda(a, &g->sorted, &g->gpu->device, g->gpu->stream);
-  return converted(g, s, &g->sorted_known, g->sorted.counts, sizeof g->sorted_known, w);
+  if (!converted(g, s, &g->sorted_known, g->sorted.counts, sizeof g->sorted_known, w)) return false;
+  const size_t bytes_of_w = shunt_rows_of_c_bytes(&g->p.spmm);
+  return gpu_get_workspace(g, bytes_of_w + shunt_sorted_spmm_workspace(&g->p.spmm), w);
 }
 
 shunt_status gpu_sorted(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
-  const struct shunt_sorted_shape shape = shunt_sorted_spmm_shape(&g->p.spmm, &g->sorted_known, d);
-  return shunt_sorted_spmm_cuda(&g->p.spmm, &g->sorted, &g->sorted_known, &shape, d, stream);
+  const struct shunt_spmm *p = &g->p.spmm;
+  const struct shunt_sorted_shape shape = shunt_sorted_spmm_shape(p, &g->sorted_known, d);
+  const struct shunt_rows_of_c r =
+      shunt_rows_of_c_begin(p, shunt_sorted_spmm_workspace(p), g->workspace, g->workspace_bytes);
+  const shunt_status made = shunt_sorted_spmm_cuda(&r.product, &g->sorted, &g->sorted_known, &shape,
+                                                   d, r.workspace, r.workspace_bytes, stream);
+  return shunt_rows_of_c_end(p, &r, made, d, stream);
 }
 
 /* ---- packed ------------------------------------------------------------------------ */

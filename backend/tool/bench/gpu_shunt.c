@@ -16,7 +16,7 @@
 bool gpu_prepare_csr(struct gpu_case *g, struct bench_way *w)
 {
   const struct shunt_device *d = &g->gpu->device;
-  size_t bytes = g->p.op == SHUNT_SPMM ? shunt_csr_spmm_workspace(&g->p.spmm, d)
+  size_t bytes = g->p.op == SHUNT_SPMM ? shunt_route_csr_spmm_workspace(&g->p.spmm, d)
                                        : shunt_csr_sddmm_workspace(&g->p.sddmm, d);
   return gpu_get_workspace(g, bytes, w);
 }

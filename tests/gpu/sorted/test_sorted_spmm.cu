@@ -59,25 +59,30 @@ private:
   }
 };
 
-shunt_status run(const Case &k, const Order &v, const shunt_sorted_shape &s)
+shunt_status run(const Arena &m, const Case &k, const Order &v, const shunt_sorted_shape &s)
 {
-  return shunt_sorted_spmm_cuda(&k.p, &v.on_device, v.known(), &s, &k.d, nullptr);
+  return shunt_sorted_spmm_cuda(&k.p, &v.on_device, v.known(), &s, &k.d, m.workspace.device,
+                                shunt_sorted_spmm_workspace(&k.p), nullptr);
 }
 
 // NULL, or what is wrong with the product.
 const char *multiply(const Arena &m, const Case &k, const Pattern &p, const Reference &r,
                      const Types &t, const Options &o, const Order &v, const shunt_sorted_shape &s)
 {
-  const shunt_status status = run(k, v, s);
+  const shunt_status status = run(m, k, v, s);
   const cudaError_t e = cudaDeviceSynchronize();
   return status != SHUNT_OK || e != cudaSuccess ? "failed" : verdict(m, k, p, r, t, o);
 }
 
-// What the kernel takes: rows of B whole loads, where they stand.
+// What the kernel takes: rows of B whole loads, where they stand, or in any other layout, to be copied.
 Options options_of(const Types &t, int64_t n, Random &r)
 {
   const int64_t load = 16 / (int64_t)shunt_type_size(t.in);
   Options o = vary(t, n * load, (int)r.below(16), r);
+  if (r.below(3) == 0) {
+    if (!o.b_by_column) o.b_gap = 1 + load * r.below(2);
+    return o;
+  }
   o.b_by_column = false;
   o.b_gap = load * r.below(2);
   o.b_shift = 0;
@@ -87,6 +92,7 @@ Options options_of(const Types &t, int64_t n, Random &r)
 shunt_sorted_shape any_shape(Random &r)
 {
   static const int limits[] = {0, 16, 32, 64, 128, 256, 512, 1024, 2048};
+  static const int briefs[] = {0, 4, 8, 16};
   shunt_sorted_shape s = {};
   s.chunk = r.below(2) ? 4 : 8;
   s.lanes_log2 = 1 + (int)r.below(5);
@@ -96,6 +102,8 @@ shunt_sorted_shape any_shape(Random &r)
   s.limit = limits[r.below(9)];
   s.huge = limits[r.below(9)];
   s.cluster = 1 << r.below(4);
+  if (s.lanes_log2 >= 2) s.brief = briefs[r.below(4)];
+  if (s.brief) s.chunk = 4;
   return s;
 }
 
@@ -170,9 +178,9 @@ void test_shapes(Arena &m, const std::vector<Named> &all)
         if (wrong++ < 3)
           printf(
               "# chunk %d, lanes %d, team %d, long lanes %d, wide %d, limit %d, huge %d, cluster "
-              "%d: %s: %s\n",
+              "%d, brief %d: %s: %s\n",
               shape.chunk, 1 << shape.lanes_log2, 1 << shape.team_log2, 1 << shape.long_lanes_log2,
-              shape.wide, shape.limit, shape.huge, shape.cluster, describe(o), what);
+              shape.wide, shape.limit, shape.huge, shape.cluster, shape.brief, describe(o), what);
       }
       check(!wrong, "%s, %s: %d shapes", t.name, pattern.name, cases);
     }
@@ -227,12 +235,11 @@ void test_any_order(Arena &m, const Named &pattern)
         what ? what : "");
 }
 
-// A row that has grown since is met, and told of; one where nothing is known of lengths is not.
-void test_stale(Arena &m)
+// Rows of `lengths`, of which row 17 has grown since to `grown` entries: right, and told of.
+void test_grown(Arena &m, const char *name, std::vector<int64_t> lengths, int64_t grown, int brief)
 {
-  std::vector<int64_t> lengths(300, 3);
   const Pattern before = add_column_0(from_lengths(lengths, 600, 41));
-  lengths[17] = 500;
+  lengths[17] = grown;
   const Pattern after = add_column_0(from_lengths(lengths, 600, 42));
   const Types &t = kTypes[4];
   const Reference old_values = make_reference(before, t, 95), ref = make_reference(after, t, 94);
@@ -241,17 +248,29 @@ void test_stale(Arena &m)
   const Case was = make_case(m, before, old_values, t, o);
   const Order v(was, before, o);
   const Case k = make_case(m, after, ref, t, o);
-  const shunt_sorted_shape s = shunt_sorted_spmm_shape(&k.p, v.known(), &k.d);
+  shunt_sorted_shape s = shunt_sorted_spmm_shape(&k.p, v.known(), &k.d);
+  s.brief = brief;
+  if (brief) s.chunk = 4;
   shunt_sorted_counts none = {};
-  const shunt_sorted_shape unknown = shunt_sorted_spmm_shape(&k.p, &none, &k.d);
   const shunt_status status =
-      shunt_sorted_spmm_cuda(&k.p, &v.on_device, &none, &unknown, &k.d, nullptr);
+      shunt_sorted_spmm_cuda(&k.p, &v.on_device, &none, &s, &k.d, nullptr, 0, nullptr);
   CUDA_OK(cudaDeviceSynchronize());
   check(status == SHUNT_OK && !verdict(m, k, after, ref, t, o) && !v.is_stale(),
-        "without counts: right, and nothing is said");
+        "%s, without counts: right, and nothing is said", name);
   const char *what = multiply(m, k, after, ref, t, o, v, s);
-  check(!what && v.is_stale(), "a row that has grown: right, and told of%s%s", what ? ": " : "",
+  check(!what && v.is_stale(), "%s: right, and told of%s%s", name, what ? ": " : "",
         what ? what : "");
+}
+
+void test_stale(Arena &m)
+{
+  const std::vector<int64_t> threes(300, 3);
+  std::vector<int64_t> some(300, 9);
+  for (size_t i = 0; i < some.size(); i += 2) some[i] = i % 3;
+  test_grown(m, "a row that has grown", threes, 500, 0);
+  test_grown(m, "one by as much as makes it wide", threes, 64, 0);
+  test_grown(m, "one in a list", threes, 500, 4);
+  test_grown(m, "one in a list of several levels", some, 40, 16);
 }
 
 void test_nan(Arena &m, const Pattern &p)
@@ -264,7 +283,7 @@ void test_nan(Arena &m, const Pattern &p)
   ref.b[poisoned * kWidest + 3] = NAN;
   const Case k = make_case(m, p, ref, t, o);
   const Order v(k, p, o);
-  run(k, v, shunt_sorted_spmm_shape(&k.p, v.known(), &k.d));
+  run(m, k, v, shunt_sorted_spmm_shape(&k.p, v.known(), &k.d));
   const std::vector<char> c = download(m.c, k.c_bytes);
   int wrong = 0, met = 0;
   for (int64_t i = 0; i < p.rows; i++) {
@@ -288,7 +307,7 @@ void test_repeats(Arena &m, const Named &pattern)
     for (int i = 0; i < sized(20, 3); i++) {
       const Case k = make_case(m, pattern.p, ref, t, o);
       const Order v(k, pattern.p, o);
-      run(k, v, shunt_sorted_spmm_shape(&k.p, v.known(), &k.d));
+      run(m, k, v, shunt_sorted_spmm_shape(&k.p, v.known(), &k.d));
       const std::vector<char> c = download(m.c, k.c_bytes);
       if (i == 0) first = c;
       differ += c != first;
@@ -301,14 +320,15 @@ void test_capture(Arena &m, const Pattern &p)
 {
   const Types &t = kTypes[4];
   Options o;
-  o.n = 128, o.scalars_on_device = true;
+  o.n = 128, o.scalars_on_device = true, o.b_by_column = true;
   Reference ref = make_reference(p, t, 81);
   Case k = make_case(m, p, ref, t, o);
   const Order v(k, p, o);
   const shunt_sorted_shape s = shunt_sorted_spmm_shape(&k.p, v.known(), &k.d);
   Captured calls([&](cudaStream_t stream) {
     return shunt_csr_to_sorted_cuda(&k.p.a, &v.on_device, &k.d, stream) == SHUNT_OK &&
-           shunt_sorted_spmm_cuda(&k.p, &v.on_device, v.known(), &s, &k.d, stream) == SHUNT_OK;
+           shunt_sorted_spmm_cuda(&k.p, &v.on_device, v.known(), &s, &k.d, m.workspace.device,
+                                  shunt_sorted_spmm_workspace(&k.p), stream) == SHUNT_OK;
   });
   int wrong = !calls.good;
   for (int replay = 0; replay < 3; replay++) {
@@ -334,14 +354,13 @@ void test_declined(Arena &m, const Pattern &p)
   const shunt_spmm was = k.p;
   const auto with = [&](void (*change)(shunt_spmm &)) {
     change(k.p);
-    const shunt_status status = run(k, v, s);
+    const shunt_status status = run(m, k, v, s);
     k.p = was;
     return status;
   };
   check(with([](shunt_spmm &p) { p.c.type = SHUNT_F64; }) == SHUNT_E_UNSUPPORTED &&
             with([](shunt_spmm &p) { p.compute = SHUNT_F64; }) == SHUNT_E_UNSUPPORTED &&
             with([](shunt_spmm &p) { p.a.value_type = SHUNT_F16; }) == SHUNT_E_UNSUPPORTED &&
-            with([](shunt_spmm &p) { p.b.col_stride = 2; }) == SHUNT_E_UNSUPPORTED &&
             with([](shunt_spmm &p) { p.b.cols = p.c.cols = 31; }) == SHUNT_E_UNSUPPORTED &&
             with([](shunt_spmm &p) { p.b.values = (char *)p.b.values + 4; }) ==
                 SHUNT_E_UNSUPPORTED &&
@@ -352,10 +371,21 @@ void test_declined(Arena &m, const Pattern &p)
   check(with([](shunt_spmm &p) { p.b.rows++; }) == SHUNT_E_ARGUMENT &&
             with([](shunt_spmm &p) { p.a.rows++, p.c.rows++; }) == SHUNT_E_ARGUMENT,
         "sizes that do not match are refused");
+  k.p.b.row_stride = 1, k.p.b.col_stride = k.p.b.rows;
+  const size_t bytes = shunt_sorted_spmm_workspace(&k.p);
+  const auto given = [&](void *workspace, size_t bytes) {
+    return shunt_sorted_spmm_cuda(&k.p, &v.on_device, v.known(), &s, &k.d, workspace, bytes,
+                                  nullptr);
+  };
+  check(bytes > 0 && given(m.workspace.device, bytes - 1) == SHUNT_E_WORKSPACE &&
+            given(nullptr, bytes) == SHUNT_E_WORKSPACE &&
+            given((char *)m.workspace.device + 16, bytes) == SHUNT_E_WORKSPACE,
+        "a workspace too small, none, or one that is not aligned is refused");
+  k.p = was;
   const auto shaped = [&](void (*change)(shunt_sorted_shape &)) {
     shunt_sorted_shape other = s;
     change(other);
-    return run(k, v, other);
+    return run(m, k, v, other);
   };
   using S = shunt_sorted_shape &;
   check(shaped([](S s) { s.chunk = 5; }) == SHUNT_E_UNSUPPORTED &&
@@ -363,6 +393,10 @@ void test_declined(Arena &m, const Pattern &p)
             shaped([](S s) { s.team_log2 = s.lanes_log2 - 1; }) == SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.long_lanes_log2 = 4; }) == SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.cluster = 3; }) == SHUNT_E_UNSUPPORTED &&
+            shaped([](S s) { s.chunk = 4, s.brief = 5; }) == SHUNT_E_UNSUPPORTED &&
+            shaped([](S s) { s.chunk = 8, s.brief = 8; }) == SHUNT_E_UNSUPPORTED &&
+            shaped([](S s) { s.chunk = 4, s.brief = 4, s.lanes_log2 = 1; }) ==
+                SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.limit = 100; }) == SHUNT_E_UNSUPPORTED,
         "shapes out of range are declined");
   CUDA_OK(cudaDeviceSynchronize());

@@ -190,6 +190,25 @@ static void say_dense(const struct matrix *m, shunt_type type, int64_t n)
   say("combine", m, type, n, shunt_cost_combine(&p.spmm, ON));
 }
 
+/* The same with B by columns, with C, and with both. */
+static void say_by_columns(const struct shunt_problem *by_rows, const struct matrix *m,
+                           const struct shunt_profile *f)
+{
+  const shunt_type type = by_rows->spmm.a.value_type;
+  const int64_t n = by_rows->spmm.b.cols;
+  for (int which = 1; which <= 3; which++) {
+    struct shunt_problem p = *by_rows;
+    if (which & 1) p.spmm.b.col_stride = m->cols, p.spmm.b.row_stride = 1;
+    if (which & 2) p.spmm.c.col_stride = m->rows, p.spmm.c.row_stride = 1;
+    say("csr_by_columns", m, type, n, shunt_cost_csr(&p.spmm, f, ON));
+    say("sorted_by_columns", m, type, n, shunt_cost_sorted(&p.spmm, f, ON));
+    say("tile_by_columns", m, type, n, shunt_cost_tile_product(&p.spmm, 1e4, 300, ON));
+    say("original_by_columns", m, type, n, shunt_cost_original(&p, f, ON));
+    p.algorithm = 12; /* CSR_ALG3 */
+    say("alg3_by_columns", m, type, n, shunt_cost_original(&p, f, ON));
+  }
+}
+
 static void say_spmm(const struct matrix *m, shunt_type type, int64_t n,
                      const struct shunt_profile *f)
 {
@@ -203,9 +222,8 @@ static void say_spmm(const struct matrix *m, shunt_type type, int64_t n,
     say("vector", m, type, n, shunt_cost_vector(&p.spmm, reuse, (double)m->longest, ON));
     say("direct", m, type, n, shunt_cost_vector_direct(&p.spmm, reuse, (double)m->longest, ON));
   }
-  p.spmm.b.col_stride = m->cols, p.spmm.b.row_stride = 1;
-  say("csr_by_column", m, type, n, shunt_cost_csr(&p.spmm, f, ON));
   say_original(m, type, n, f);
+  say_by_columns(&p, m, f);
 }
 
 static void say_sddmm(const struct matrix *m, shunt_type type, int64_t k, bool by_row,

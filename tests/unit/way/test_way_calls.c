@@ -254,31 +254,45 @@ static void tuned(void)
 }
 
 /* With a report.  Whether calls are measured against the original is the clock's to say. */
+static struct product of_report;
 static void reported(void)
 {
-  struct product x = small;
+  struct product x = of_report;
   make(&x);
   some_calls(&x, 100);
   drop(&x);
 }
-static void reports(const char *path)
+/* What the report of `route` says. */
+static const char *report_of(const char *route, const struct product *x, const char *path)
 {
+  static char text[4096];
   const struct setting with[] = {
-      {"SHUNT_ROUTES", "vector"}, {"SHUNT_MEASURE", "1"}, {"SHUNT_REPORT", path}, {NULL, NULL}};
-  char text[4096] = "";
+      {"SHUNT_ROUTES", route}, {"SHUNT_MEASURE", "1"}, {"SHUNT_REPORT", path}, {NULL, NULL}};
   unlink(path);
+  of_report = *x;
   check_case("with a report", with, reported);
   FILE *f = fopen(path, "r");
+  size_t n = 0;
   if (f) {
-    const size_t n = fread(text, 1, sizeof text - 1, f);
-    text[n] = 0;
+    n = fread(text, 1, sizeof text - 1, f);
     fclose(f);
   }
+  text[n] = 0;
+  unlink(path);
+  return text;
+}
+static void reports(const char *path)
+{
+  const char *text = report_of("vector", &small, path);
   check(strstr(text, "cusparseSpMM\tvector") && strstr(text, "# upkeep\tconversions=1\t") &&
             strstr(text, "# matrix\trows=16\tcols=32\tnnz=128"),
         "the report has the calls, the copy and the matrix");
   check(strstr(text, "\tdensest=1\tdensity=") != NULL, "and its picture");
-  unlink(path);
+  check(strstr(text, "\tproofs=") && !strstr(text, "\tproofs=0\t"), "and the proofs");
+  const struct product hinted = {.m = 61, .k = 50, .n = 8, .each = 7, .kind = SINGLES};
+  text = report_of("sorted", &hinted, path);
+  check(strstr(text, "cusparseSpMM\tsorted") && strstr(text, "\tproofs=0\t"),
+        "a hint has no proofs");
 }
 
 /* Once it was met unchanged often enough, and proved, no proof runs any more. */

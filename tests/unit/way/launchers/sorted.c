@@ -23,6 +23,11 @@ bool shunt_sorted_spmm_fits(const struct shunt_spmm *p)
 {
   return p->b.col_stride == 1;
 }
+size_t shunt_sorted_spmm_workspace(const struct shunt_spmm *p)
+{
+  (void)p;
+  return 0;
+}
 struct shunt_sorted_shape shunt_sorted_spmm_shape(const struct shunt_spmm *p,
                                                   const struct shunt_sorted_counts *known,
                                                   const struct shunt_device *d)
@@ -58,8 +63,9 @@ static void by_places(const void *arguments)
 shunt_status shunt_sorted_spmm_cuda(const struct shunt_spmm *p, const struct shunt_sorted *v,
                                     const struct shunt_sorted_counts *known,
                                     const struct shunt_sorted_shape *shape,
-                                    const struct shunt_device *d, shunt_stream s)
+                                    const struct shunt_device *d, void *workspace,
+                                    size_t workspace_bytes, shunt_stream s)
 {
-  (void)known, (void)shape, (void)d;
+  (void)known, (void)shape, (void)d, (void)workspace, (void)workspace_bytes;
   return KERNEL('o', s, by_places, *p, *v);
 }
