@@ -25,7 +25,8 @@ def load(name):
 
 
 def lines(name):
-    with open(os.path.join(folder, name)) as file:
+    opened = gzip.open if name.endswith(".gz") else open
+    with opened(os.path.join(folder, name), "rt") as file:
         return file.read().splitlines()
 
 
@@ -152,6 +153,35 @@ def versions():
                  [[name[what], kind] + ["%.2f (%.2f)" % over(f[what, kind]) if f[what, kind]
                                         else "" for f in found]
                   for what in name for kind in ("f16", "f32", "f64")])
+
+
+def by_columns():
+    """{(version, layout, type): [(over the default, over the best)...]} as routed."""
+    found, head = collections.defaultdict(list), None
+    for line in lines("columns/times.txt.gz"):
+        if line.startswith("#"):
+            continue
+        if not head:
+            head = line.split()
+            continue
+        case = dict(zip(head, line.split()))
+        if case["routed"] != "-":
+            default, alg3, routed = (float(case[k]) for k in ("default", "alg3", "routed"))
+            found[case["cusparse"], case["layout"], case["type"]].append(
+                (default / routed, min(default, alg3) / routed))
+    return found
+
+
+def columns():
+    found = by_columns()
+    layouts = {"rr": "by rows", "cr": "B by columns", "rc": "C by columns", "cc": "both by columns"}
+    return table(
+        ["layout, type"] + ["over %s of %s" % (what, version) for version in ("12.6", "12.9")
+                            for what in ("the default", "the best")],
+        [["%s, %s" % (name, kind)] + [
+            with_least([x[i] for x in found[version, layout, kind]])
+            if found[version, layout, kind] else "" for version in ("12.6", "12.9") for i in (0, 1)]
+         for layout, name in layouts.items() for kind in ("f16", "f32", "f64")])
 
 
 def layers(name):
@@ -578,6 +608,9 @@ def gains():
          "cuSPARSE 12.9's default", "%.2f (least %.2f)" % over(
              [x for kind in ("f32", "f64") for x in calibrated("h200", "12.9")["default", kind]]),
          "shunt calibrate -v"),
+        ("28 matrices, B and C by columns, fp32 and fp64", "cuSPARSE 12.9's default",
+         span([x for kind in ("f32", "f64") for x, _ in by_columns()["12.9", "cc", kind]]),
+         bench + "-t f32,f64 -n 8,32,128 --layout cc FILE..."),
         ("53 pruned layers in 2, 4 and 8 x 1 vectors, fp16", "cuSPARSE's default",
          span([c.default / c.routed for c in dlmc]), bench + "--suite dlmc"),
         ("the same layers", "cuBLAS on the dense matrix",
@@ -624,6 +657,7 @@ def gains():
 
 TABLES = {
     "gains": gains, "pytorch": pytorch, "network": network, "csr": csr, "versions": versions,
+    "columns": columns,
     "layers by version": layers_by_version, "layers": lambda: layers("dlmc.json"),
     "layers sddmm": lambda: layers("dlmc-sddmm.json"),
     "vector": vector, "vector tf32": vector_tf32, "row order": row_order, "prepared": prepared,
