@@ -125,10 +125,22 @@ static void check_output(struct doctor *d, const char *variable)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
+/* Is cuSPARSE named in front of Shunt's library?  Its functions are then found first. */
+static bool original_comes_first(const char *preload)
+{
+  const char *original = strstr(preload, "libcusparse.so");
+  const char *ours = strstr(preload, "libshunt-cusparse.so");
+  return original && ours && original < ours;
+}
+
 static void check_loader_paths(struct doctor *d)
 {
   const char *preload = getenv("LD_PRELOAD"), *folders = getenv("LD_LIBRARY_PATH");
-  if (preload && *preload)
+  if (preload && original_comes_first(preload))
+    doctor_find(&d->findings, DOCTOR_PROBLEM, "setting",
+                "name libshunt-cusparse.so first in LD_PRELOAD, or leave it to shunt run",
+                "LD_PRELOAD=%s: cuSPARSE stands in front of Shunt and gets every call", preload);
+  else if (preload && *preload)
     doctor_find(&d->findings, DOCTOR_NOTE, "setting", NULL,
                 "LD_PRELOAD=%s; Shunt's libraries go before it", preload);
   if (folders && strstr(folders, "/stubs"))

@@ -277,6 +277,13 @@ SHUNT_DISABLE=1 "$SHUNT" doctor --root root graphs >out 2>err
 [ $? -eq 1 ]
 ok $? "SHUNT_DISABLE=1 is a problem"
 says problem "SHUNT_DISABLE=1: every call is handed to the original"
+ours=/no/libshunt-cusparse.so theirs=/no/libcusparse.so.12
+LD_PRELOAD=$theirs:$ours "$SHUNT" doctor --root root solver >out 2>err
+[ $? -eq 1 ]
+ok $? "cuSPARSE in front of Shunt in LD_PRELOAD is a problem"
+says problem "cuSPARSE stands in front of Shunt and gets every call"
+LD_PRELOAD=$ours:$theirs "$SHUNT" doctor --root root solver >out 2>err
+says note "LD_PRELOAD=$ours:$theirs; Shunt's libraries go before it"
 SHUNT_TUNE_FIEL=x "$SHUNT" doctor --root root graphs >out 2>err
 says warning "SHUNT_TUNE_FIEL is not known; the nearest name is SHUNT_TUNE_FILE"
 
