@@ -25,10 +25,10 @@ shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p, const struct 
                                        void *workspace, size_t workspace_bytes,
                                        shunt_stream stream);
 
-/* split (kernels/csr/csr_spmm_split.cuh): the same result with one launch.  A group of lanes has a
-   row; blocks that look for long rows share those.  The faster of the two unless a row has some
-   16,000 entries.  longest_row: how long the longest row was when somebody looked, -1 if nobody
-   did; a hint that may be wrong.  The workspace, of the same size, is needed only for a
+/* split (kernels/csr/split/csr_spmm_split.cuh): the same result with one launch.  A group of lanes
+   has a row; blocks that look for long rows share those.  The faster of the two unless a row has
+   some 16,000 entries.  longest_row: how long the longest row was when somebody looked, -1 if
+   nobody did; a hint that may be wrong.  The workspace, of the same size, is needed only for a
    column-major B.  SHUNT_E_UNSUPPORTED with only_if, or for 2^30 rows or nonzeros and more.  */
 shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longest_row,
                                        const struct shunt_device *d, void *workspace,

@@ -4,8 +4,9 @@
 
 #include "kernels/csr/csr_spmm_merge.cuh"
 #include "kernels/csr/csr_spmm_merge_join.cuh"
-#include "kernels/csr/csr_spmm_split.cuh"
-#include "kernels/csr/csr_spmm_split_choice.cuh"
+#include "kernels/csr/split/csr_spmm_split.cuh"
+#include "kernels/csr/split/csr_spmm_split_choice.cuh"
+#include "kernels/csr/split/csr_spmm_split_unstaged.cuh"
 #include "kernels/guard/row_by_row.cuh"
 
 namespace shunt
@@ -59,6 +60,8 @@ shunt_status launch_join(const args<T> &a, int64_t tiles, const shunt_device *d,
 
 template <class S, int V> constexpr bool has_ways = V * sizeof(S) == 16;
 template <class S, class T, int V> constexpr bool has_lists = has_ways<S, V> && sizeof(T) <= 8;
+template <class S, class T, int V>
+constexpr bool has_unstaged = has_lists<S, T, V> && sizeof(S) > 1;
 
 // The kernel for a shape; the ways of loads narrower than 16 bytes are not built, nor the plain one
 // of sums in f32, which gains nothing.  alone: there are no long blocks.
@@ -71,6 +74,10 @@ auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, spl
   } else if constexpr (!has_ways<S, V>) {
     return spmm_split<S, Out, T, V, kChunk, way::any>;
   } else {
+    if constexpr (has_unstaged<S, T, V>)
+      if (shape.unstaged)
+        return alone ? spmm_split_unstaged<false, S, Out, T, V>
+                     : spmm_split_unstaged<true, S, Out, T, V>;
     constexpr int kListChunk = sizeof(T) > 4 ? 4 : kChunk;
     if (shape.team_rows && alone) return spmm_split<S, Out, T, V, kListChunk, way::lists>;
     if (shape.team_rows) return spmm_split<S, Out, T, V, 4, way::mixed>;

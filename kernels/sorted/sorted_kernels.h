@@ -30,15 +30,21 @@ extern "C" {
 
      huge and more     a cluster of `cluster` blocks each
      limit and more    a block each
+   and of the others, where share is 0,
      wide and more     a warp each
-     others            a team of 2^team_log2 lanes each
-     below brief       several to a team of 2^lanes_log2 lanes, as one list  */
+     less              a team of 2^team_log2 lanes each
+     below brief       several to a team of 2^lanes_log2 lanes, as one list
+   or else, A being read without staging it,
+     2^k shares        a team of 2^(k + 1) groups of 2^lanes_log2 lanes each
+     below a share     a group each  */
 struct shunt_sorted_shape {
-  int chunk;                      /* rows of B in flight per lane: 4 or 8; with brief 4 */
-  int lanes_log2, team_log2;      /* 1 .. 5; at least 2, and lanes_log2 */
-  int long_lanes_log2;            /* of the blocks that have a row each: 1 .. 3 */
-  int wide, limit, huge, cluster; /* cluster: 1, 2, 4 or 8 */
-  int brief;                      /* 0, 4, 8 or 16; 0 where lanes_log2 is 1 */
+  int chunk;                 /* rows of B in flight per lane: 4 or 8; with brief 4 */
+  int lanes_log2, team_log2; /* 1 .. 5, with share 0 .. 5; at least 2, and lanes_log2 */
+  int long_lanes_log2;       /* of the blocks that have a row each: 1 .. 3 */
+  int limit, huge, cluster;  /* cluster: 1, 2, 4 or 8 */
+  int wide;
+  int brief; /* 0, 4, 8 or 16; 0 where lanes_log2 is 1 */
+  int share; /* 0, or 4, 8 .. 64: nothing but lanes_log2 and what long rows have counts then */
 };
 
 /* Can shunt_sorted_spmm_cuda take it?  Types, orders, sizes and alignment are looked at. */

@@ -25,23 +25,34 @@ static bool has_sizes(const struct shunt_spmm *p)
          (!b_in_place(p->b) || (row_bytes >= 0 && row_bytes <= UINT32_MAX));
 }
 
-static bool in_range(const struct shunt_sorted_shape *s)
+static bool is_power(int x, int least, int most)
 {
-  const int c = s->cluster, brief = s->brief;
-  return (s->chunk == 4 || s->chunk == 8) && s->lanes_log2 >= 1 && s->lanes_log2 <= 5 &&
-         s->team_log2 >= csr::kLeastTeamLog2 && s->team_log2 >= s->lanes_log2 &&
-         s->team_log2 <= 5 && s->long_lanes_log2 >= 1 && s->long_lanes_log2 <= 3 &&
-         (c == 1 || c == 2 || c == 4 || c == 8) &&
-         (brief == 0 || ((brief == 4 || brief == 8 || brief == 16) && s->chunk == 4 &&
-                         s->lanes_log2 >= csr::kLeastTeamLog2));
+  return x >= least && x <= most && (x & (x - 1)) == 0;
 }
 
-// Rows of at least so many entries, as they are counted; -1: they are not.
-static int64_t count_of(const struct shunt_sorted_counts *known, int length, int64_t rows)
+static bool staged_in_range(const struct shunt_sorted_shape *s)
 {
-  if (length == 0) return 0;
+  return (s->chunk == 4 || s->chunk == 8) && s->lanes_log2 >= 1 && s->lanes_log2 <= 5 &&
+         s->team_log2 >= csr::kLeastTeamLog2 && s->team_log2 >= s->lanes_log2 &&
+         s->team_log2 <= 5 &&
+         (s->brief == 0 ||
+          (is_power(s->brief, 4, 16) && s->chunk == 4 && s->lanes_log2 >= csr::kLeastTeamLog2));
+}
+
+static bool in_range(const struct shunt_sorted_shape *s)
+{
+  const bool others = s->share == 0
+                          ? staged_in_range(s)
+                          : is_power(s->share, 4, 64) && s->lanes_log2 >= 0 && s->lanes_log2 <= 5;
+  return others && s->long_lanes_log2 >= 1 && s->long_lanes_log2 <= 3 && is_power(s->cluster, 1, 8);
+}
+
+// No more than there are: counts may be an older matrix's.
+int64_t rows_of(const struct shunt_sorted_counts *known, int64_t least, int64_t rows)
+{
+  if (least == 0) return rows;
   for (int i = 0; i < SHUNT_SORTED_COUNTS; i++)
-    if (shunt_sorted_least(i) == length)
+    if (shunt_sorted_least(i) == least)
       return known->at_least[i] < rows ? (int64_t)known->at_least[i] : rows;
   return -1;
 }
@@ -81,6 +92,37 @@ static void choose_rows(struct shunt_sorted_shape *s, const struct shunt_spmm *p
   const int64_t few = narrower ? 32 : s->lanes_log2 <= 2 ? 16 : 8 << s->lanes_log2;
   s->chunk = warps_of(p, V, s->lanes_log2, d) < few ? 8 : 4;
   s->wide = s->lanes_log2 == 2 ? 32 : 64;
+}
+
+// us that the longest rows which are not long keep a warp, at 1.15 a step of all its groups.
+static double last_row_us(const struct shunt_sorted_shape *s, int64_t rows,
+                          const struct shunt_sorted_counts *known)
+{
+  const int64_t longs = rows_of(known, s->limit, rows);
+  int i = SHUNT_SORTED_COUNTS - 1;
+  while (i > 0 && (shunt_sorted_least(i) >= s->limit || known->at_least[i] <= longs)) i--;
+  const int64_t most = 2 * shunt_sorted_least(i), step = csr::kUnstagedChunk << (5 - s->lanes_log2);
+  return 1.15 * (double)most / (double)step;
+}
+
+// C of at most 4 loads a row: A is not staged, but for 4 if a warp's row would end last.  Shares are
+// such that as many warps are made as run at once, nearly.
+static bool choose_unstaged(struct shunt_sorted_shape *s, const struct shunt_spmm *p, int V,
+                            const struct shunt_sorted_counts *known, const struct shunt_device *d)
+{
+  enum { MOST_LANES = 4, WARPS = 28 };
+  const int64_t n = p->b.cols;
+  if (n > MOST_LANES * V) return false;
+  s->lanes_log2 = n <= V ? 0 : n <= 2 * V ? 1 : 2;
+  const double gathered = (double)p->a.nnz * (double)n * (double)shunt_type_size(p->b.type);
+  if (s->lanes_log2 == 2 && last_row_us(s, p->a.rows, known) > gathered / 8.5e6 + 6) return false;
+  const int64_t each = p->a.nnz << s->lanes_log2, most = s->lanes_log2 == 2 ? 32 : 16;
+  s->team_log2 = csr::kLeastTeamLog2, s->chunk = 4;
+  s->share = s->lanes_log2 ? 8 : 4;
+  // Up to the power of 2 that is nearest by its logarithm: 10 / 7 is about the root of 2.
+  while (s->share < most && 7 * each > 10 * (int64_t)s->share * 32 * WARPS * d->multiprocessors)
+    s->share *= 2;
+  return true;
 }
 
 // Short rows in lists: where most rows are, and either their warps are as many as run at once, or
@@ -139,10 +181,17 @@ shunt_sorted_spmm_shape(const struct shunt_spmm *p, const struct shunt_sorted_co
 {
   const int V = 16 / (int)shunt_type_size(p->b.type);
   struct shunt_sorted_shape s = {};
+  choose_longs(&s, p, V, known, d);
+  if (choose_unstaged(&s, p, V, known, d)) return s;
   choose_rows(&s, p, V, d);
   choose_brief(&s, p, V, known, d);
-  choose_longs(&s, p, V, known, d);
   return s;
+}
+
+// Rows that a limit of the shape sets apart.
+static int64_t first_rows(const struct shunt_sorted_counts *known, int limit, int64_t rows)
+{
+  return limit ? rows_of(known, limit, rows) : 0;
 }
 
 static shunt_status launch_typed(const launch_plan &l)
@@ -170,8 +219,9 @@ extern "C" shunt_status shunt_sorted_spmm_cuda(const struct shunt_spmm *p,
   struct shunt_spmm q = *p;
   struct shunt_sorted_shape of = *shape;
   if (!shunt::can_launch_early(d->compute_capability)) of.huge = 0, of.cluster = 1;
-  const int64_t longs = count_of(known, of.limit, v->rows),
-                huge = count_of(known, of.huge, v->rows), wide = count_of(known, of.wide, v->rows);
+  const int64_t longs = first_rows(known, of.limit, v->rows),
+                huge = first_rows(known, of.huge, v->rows),
+                wide = first_rows(known, of.wide, v->rows);
   if (longs < 0 || huge < 0 || wide < 0) return SHUNT_E_UNSUPPORTED;
   launch_plan l = {&q, v, known, &of, (int)longs, 0, 0, d, stream};
   l.huge = (int)(huge < longs ? huge : longs);

@@ -11,10 +11,10 @@
 //
 //   grid.x    warps, 8 a block        grid.y    slices of C, of 2^lanes_log2 x V columns
 //
-// Rows are walked as the split kernel's are (kernels/csr/csr_spmm_split_walk.cuh).
+// Rows are walked as the split kernel's are (kernels/csr/split/csr_spmm_split_walk.cuh).
 #pragma once
 #include "kernels/common/early_launch.cuh"
-#include "kernels/csr/csr_spmm_split_walk.cuh"
+#include "kernels/csr/split/csr_spmm_split_walk.cuh"
 #include "kernels/sorted/sorted_kernels.h"
 
 namespace shunt

@@ -1,7 +1,8 @@
-// sorted_spmm_launch.cuh: host side of the two kernels, for one combination of types.
+// sorted_spmm_launch.cuh: host side of the kernels, for one combination of types.
 #pragma once
 #include "kernels/sorted/sorted_spmm_long.cuh"
 #include "kernels/sorted/sorted_spmm_short.cuh"
+#include "kernels/sorted/sorted_spmm_unstaged.cuh"
 
 namespace shunt
 {
@@ -18,6 +19,9 @@ struct launch_plan {
   const struct shunt_device *device;
   cudaStream_t stream;
 };
+
+// Rows of at least so many entries, as they are counted; -1: they are not.
+int64_t rows_of(const struct shunt_sorted_counts *known, int64_t least, int64_t rows);
 
 shunt_status launch_f16(const launch_plan &l);
 shunt_status launch_bf16(const launch_plan &l);
@@ -69,6 +73,22 @@ shunt_status launch_long(const launch_plan &l, const args<T> &a)
              : SHUNT_E_CUDA;
 }
 
+inline bool is_known(const launch_plan &l)
+{
+  return l.known->at_least[0] > 0;
+}
+
+// Entries of a row that is not long, at most: as far as is known.
+inline int most_but_long(const launch_plan &l)
+{
+  return is_known(l) && l.shape->limit ? l.shape->limit - 1 : INT32_MAX;
+}
+
+inline dim3 grid_of(int64_t warps, int64_t n, int V, int lanes_log2)
+{
+  return dim3((unsigned)((warps + kWarps - 1) / kWarps), (unsigned)slices_of(n, V, lanes_log2));
+}
+
 // The warps of a launch, by the rows that each kind of them has.
 inline int64_t cut_rows(const launch_plan &l, row_args *s)
 {
@@ -93,6 +113,24 @@ inline int64_t cut_rows(const launch_plan &l, row_args *s)
   return warps + (others + teams - 1) / teams;
 }
 
+// The same by teams of 1 << k groups.  Where rows were not counted, all have the teams of the mean.
+inline int64_t cut_teams(const launch_plan &l, unstaged_args *s)
+{
+  const int64_t rows = l.p->a.rows, mean = l.p->a.nnz / rows;
+  int64_t warps = 0, at = l.longs;
+  s->levels = 6 - s->lanes_log2;
+  for (int k = s->levels - 1; k >= 0; k--) {
+    const int64_t least = k ? (int64_t)l.shape->share << (k - 1) : 0;
+    const int64_t end = is_known(l) ? rows_of(l.known, least, rows) : mean >= least ? rows : 0;
+    const int most = k < s->levels - 1 ? (l.shape->share << k) - 1 : most_but_long(l);
+    s->level[k] = {(int)at, (int)(end > at ? end : at), (int)warps, is_known(l) ? most : INT32_MAX};
+    at = s->level[k].end;
+    const int rows_log2 = 5 - s->lanes_log2 - k; // of a warp
+    warps += (at - s->level[k].first + (1 << rows_log2) - 1) >> rows_log2;
+  }
+  return warps;
+}
+
 template <class S, class Out, class T> auto kernel_of(int chunk, bool lists)
 {
   constexpr int V = 16 / sizeof(S);
@@ -100,29 +138,48 @@ template <class S, class Out, class T> auto kernel_of(int chunk, bool lists)
   return chunk == 4 ? multiply_rows<false, S, Out, T, V, 4> : multiply_rows<false, S, Out, T, V, 8>;
 }
 
-template <class S, class Out, class T> shunt_status launch(const launch_plan &l)
+template <class S, class Out, class T>
+shunt_status launch_staged(const launch_plan &l, const args<T> &a)
 {
   constexpr int V = 16 / sizeof(S);
-  const args<T> a = make_args<S, Out, T>(l.p);
   row_args s = {};
   s.order = l.v->order;
   s.lanes_log2 = l.shape->lanes_log2, s.team_log2 = l.shape->team_log2;
   const int64_t warps = cut_rows(l, &s);
-  const bool known = l.known->at_least[0] > 0;
-  s.most_wide = known && l.shape->limit ? l.shape->limit - 1 : INT32_MAX;
-  s.most_other = known && l.shape->wide ? l.shape->wide - 1 : s.most_wide;
+  s.most_wide = most_but_long(l);
+  s.most_other = is_known(l) && l.shape->wide ? l.shape->wide - 1 : s.most_wide;
   s.stale = l.v->stale;
   s.beside = l.longs > 0;
+  if (warps == 0) return SHUNT_OK;
+  return launch_early(kernel_of<S, Out, T>(l.shape->chunk, s.levels > 0),
+                      grid_of(warps, a.n, V, s.lanes_log2), dim3(kThreads), l.device, l.stream, a,
+                      s);
+}
 
-  const dim3 grid((unsigned)((warps + kWarps - 1) / kWarps),
-                  (unsigned)slices_of(a.n, V, s.lanes_log2));
-  const auto kernel = kernel_of<S, Out, T>(l.shape->chunk, s.levels > 0);
+template <class S, class Out, class T>
+shunt_status launch_unstaged(const launch_plan &l, const args<T> &a)
+{
+  constexpr int V = 16 / sizeof(S);
+  unstaged_args s = {};
+  s.order = l.v->order;
+  s.lanes_log2 = l.shape->lanes_log2;
+  const int64_t warps = cut_teams(l, &s);
+  s.stale = l.v->stale;
+  s.beside = l.longs > 0;
+  if (warps == 0) return SHUNT_OK;
+  return launch_early(multiply_rows_unstaged<S, Out, T, V>, grid_of(warps, a.n, V, s.lanes_log2),
+                      dim3(kThreads), l.device, l.stream, a, s);
+}
+
+template <class S, class Out, class T> shunt_status launch(const launch_plan &l)
+{
+  const args<T> a = make_args<S, Out, T>(l.p);
   const auto launch_others = [&] {
-    return launch_early(kernel, grid, dim3(kThreads), l.device, l.stream, a, s);
+    return l.shape->share ? launch_unstaged<S, Out, T>(l, a) : launch_staged<S, Out, T>(l, a);
   };
   if (!l.longs) return launch_others();
   shunt_status status = launch_long<S, Out, T>(l, a);
-  if (status != SHUNT_OK || warps == 0) return status;
+  if (status != SHUNT_OK) return status;
   // Once more if it fails, as some of C is written by then.
   status = launch_others();
   if (status != SHUNT_OK) status = launch_others();

@@ -12,7 +12,7 @@
 //
 // A list fits in the batch of its team, 4 nonzeros a lane.
 #pragma once
-#include "kernels/csr/csr_spmm_split_short.cuh"
+#include "kernels/csr/split/csr_spmm_split_short.cuh"
 #include "kernels/sorted/sorted_spmm.cuh"
 
 namespace shunt

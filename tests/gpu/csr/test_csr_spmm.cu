@@ -52,7 +52,7 @@ bool run_case(Arena &m, const Pattern &p, const Reference &r, const Types &t, co
 
 void test_combinations(Arena &m, const std::vector<Named> &all)
 {
-  static const int64_t widths[] = {1, 3, 8, 32, 33, 64, 128, 200, 257};
+  static const int64_t widths[] = {1, 3, 4, 8, 32, 33, 64, 128, 200, 257};
   Random r(42);
   Sample matrices(2), sample(47);
   for (const Types &t : kTypes)

@@ -151,7 +151,7 @@ bool right(Arena &m, const Pattern &p, const Types &t, Options o, int kernel, Ra
 
 void test_combinations(Arena &m, const std::vector<Named> &all)
 {
-  static const int64_t widths[] = {1, 3, 8, 33, 64, 128};
+  static const int64_t widths[] = {1, 3, 4, 8, 33, 64, 128};
   Random r(42);
   Sample matrices(2), sample(23);
   for (const Types &t : kComplex)

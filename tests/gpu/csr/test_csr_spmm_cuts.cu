@@ -1,5 +1,5 @@
 // test_csr_spmm_cuts.cu: the csr kernel that cuts by rows, cut in unusual ways: groups of lanes
-// narrower than a team, whole chunks, several short rows a team (kernels/csr/csr_spmm_split*.cuh);
+// narrower than a team, whole chunks, several short rows a team (kernels/csr/split/csr_spmm_split*.cuh);
 // against a float64 reference.
 //
 // Column 0 of A is never used, and row 0 of B is NaN: what is not stored must not be multiplied.

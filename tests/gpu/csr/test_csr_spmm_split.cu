@@ -8,15 +8,17 @@ using namespace harness;
 namespace
 {
 
-template <class T, int V> shunt_status run_split(const Case &k, const shunt::csr::split_shape &s)
+// S: what is stored, T: what is computed with.
+template <class S, class T, int V>
+shunt_status run_split(const Case &k, const shunt::csr::split_shape &s)
 {
   using namespace shunt::csr;
   shunt::csr::layout how = {};
   how.split = true;
   how.b_stride = k.p.b.row_stride;
   args<T> a = make_args<T>(&k.p, how, nullptr);
-  a.b_row_bytes = (uint32_t)(a.b_row_stride * sizeof(T));
-  return launch_split<T, T, T, V>(a, s, &k.d, nullptr);
+  a.b_row_bytes = (uint32_t)(a.b_row_stride * sizeof(S));
+  return launch_split<S, S, T, V>(a, s, &k.d, nullptr);
 }
 
 void test_split_shapes(Arena &m, const std::vector<Named> &all)
@@ -51,7 +53,7 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
             if (!s.search) s.limit = 1 << 24;
             Case k = make_case(m, pattern.p, ref, t, o);
             shunt_status status =
-                which == 4 ? run_split<float, 4>(k, s) : run_split<double, 2>(k, s);
+                which == 4 ? run_split<float, float, 4>(k, s) : run_split<double, double, 2>(k, s);
             cudaError_t e = cudaDeviceSynchronize();
             const char *what = status != SHUNT_OK || e != cudaSuccess
                                    ? "failed"
@@ -66,6 +68,75 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
       check(!wrong, "%s, %s: %d ways to cut by rows", t.name, pattern.name, cases);
     }
   }
+}
+
+// A not staged: teams from one group to a whole warp, with long blocks and without.
+void test_unstaged_shapes(Arena &m, const std::vector<Named> &all)
+{
+  static const int limits[] = {0, 3, 64, 500};
+  Random r(45);
+  Sample matrices(2), sample(7);
+  for (int which : {0, 4, 5}) {
+    const Types &t = kTypes[which];
+    const int64_t load = 16 / (int64_t)shunt_type_size(t.in);
+    for (const Named &pattern : all) {
+      if (matrices.leaves_out()) continue;
+      const Reference ref = make_reference(pattern.p, t, 85);
+      int wrong = 0, cases = 0;
+      for (int lanes = 0; lanes <= 5; lanes++)
+        for (int team = lanes; team <= 5; team++)
+          for (int turn = 0; turn < 4; turn++, cases++) {
+            if (left_out() || sample.leaves_out()) continue;
+            Options o = vary(t, load * (1 + r.below(5)), (int)r.below(16) & 14, r);
+            o.b_gap = o.b_shift = 0;
+            shunt::csr::split_shape s = {};
+            s.unstaged = true;
+            s.threads = 64 << turn % 3;
+            s.lanes_log2 = lanes, s.team_log2 = team;
+            s.long_lanes_log2 = 1 + (int)r.below(3);
+            s.search = turn % 2;
+            s.limit = s.search ? limits[r.below(4)] : 1 << 24;
+            s.window = 1 + (int)r.below(600);
+            const Case k = make_case(m, pattern.p, ref, t, o);
+            const shunt_status status = which == 0   ? run_split<__half, float, 8>(k, s)
+                                        : which == 4 ? run_split<float, float, 4>(k, s)
+                                                     : run_split<double, double, 2>(k, s);
+            const cudaError_t e = cudaDeviceSynchronize();
+            const char *what = status != SHUNT_OK || e != cudaSuccess
+                                   ? "failed"
+                                   : verdict(m, k, pattern.p, ref, t, o);
+            if (!what) continue;
+            if (wrong++ < 3)
+              printf("# %s: %d threads, lanes %d, team %d, long %d, limit %d, window %d: %s: %s\n",
+                     t.name, s.threads, 1 << lanes, 1 << team,
+                     s.search ? 1 << s.long_lanes_log2 : 0, s.limit, s.window, describe(o), what);
+          }
+      check(!wrong, "%s, %s: %d ways to cut by rows that are not staged", t.name, pattern.name,
+            cases);
+    }
+  }
+}
+
+// Where A is not staged, and with what teams.
+void test_chooses_unstaged()
+{
+  shunt_device d = {};
+  d.multiprocessors = 132;
+  const auto choose = [&](int64_t rows, int64_t each, int64_t longest, int64_t n, int V, int size) {
+    const shunt::csr::split_matrix a = {rows, rows * each, longest, false};
+    return shunt::csr::choose_split(a, n, V, size, &d);
+  };
+  const auto is = [](const shunt::csr::split_shape &s, int lanes_log2, int team_log2) {
+    return s.unstaged && s.lanes_log2 == lanes_log2 && s.team_log2 == team_log2;
+  };
+  check(is(choose(60000, 5, 5, 8, 4, 4), 1, 1) && is(choose(60000, 5, 5, 8, 8, 2), 0, 1) &&
+            is(choose(41000, 74, 81, 8, 4, 4), 1, 3) && is(choose(4096, 41, 60, 2, 2, 8), 0, 4),
+        "narrow C: teams of as many groups as rows are long, and few");
+  check(!choose(41000, 74, 81, 12, 4, 4).unstaged && !choose(900, 74, 81, 8, 4, 4).unstaged,
+        "wider C, and few rows: staged");
+  check(!choose(41000, 74, -1, 8, 4, 4).unstaged && !choose(20000, 4, 170, 8, 4, 4).unstaged &&
+            choose(45000, 71, 2400, 8, 4, 4).search && choose(45000, 71, 2400, 8, 4, 4).unstaged,
+        "rows that differ much: staged, unless long blocks have the long ones");
 }
 
 // A layer whose rows differ: of 100 nonzeros, 50 more in each eighth row, and one much longer.
@@ -104,6 +175,8 @@ int main()
 {
   Arena m;
   test_split_shapes(m, patterns());
+  test_unstaged_shapes(m, patterns());
+  test_chooses_unstaged();
   test_uneven(m, 300, false);
   test_uneven(m, 1400, true);
   return finish();

@@ -94,8 +94,9 @@ shunt_sorted_shape any_shape(Random &r)
   static const int limits[] = {0, 16, 32, 64, 128, 256, 512, 1024, 2048};
   static const int briefs[] = {0, 4, 8, 16};
   shunt_sorted_shape s = {};
+  if (r.below(2)) s.share = 4 << r.below(5);
   s.chunk = r.below(2) ? 4 : 8;
-  s.lanes_log2 = 1 + (int)r.below(5);
+  s.lanes_log2 = s.share ? (int)r.below(6) : 1 + (int)r.below(5);
   s.team_log2 = std::max(2, s.lanes_log2) + (int)r.below(6 - std::max(2, s.lanes_log2));
   s.long_lanes_log2 = 1 + (int)r.below(3);
   s.wide = limits[r.below(6)];
@@ -178,9 +179,10 @@ void test_shapes(Arena &m, const std::vector<Named> &all)
         if (wrong++ < 3)
           printf(
               "# chunk %d, lanes %d, team %d, long lanes %d, wide %d, limit %d, huge %d, cluster "
-              "%d, brief %d: %s: %s\n",
+              "%d, brief %d, share %d: %s: %s\n",
               shape.chunk, 1 << shape.lanes_log2, 1 << shape.team_log2, 1 << shape.long_lanes_log2,
-              shape.wide, shape.limit, shape.huge, shape.cluster, shape.brief, describe(o), what);
+              shape.wide, shape.limit, shape.huge, shape.cluster, shape.brief, shape.share,
+              describe(o), what);
       }
       check(!wrong, "%s, %s: %d shapes", t.name, pattern.name, cases);
     }
@@ -236,7 +238,8 @@ void test_any_order(Arena &m, const Named &pattern)
 }
 
 // Rows of `lengths`, of which row 17 has grown since to `grown` entries: right, and told of.
-void test_grown(Arena &m, const char *name, std::vector<int64_t> lengths, int64_t grown, int brief)
+void test_grown(Arena &m, const char *name, std::vector<int64_t> lengths, int64_t grown, int brief,
+                int share = 0)
 {
   const Pattern before = add_column_0(from_lengths(lengths, 600, 41));
   lengths[17] = grown;
@@ -244,12 +247,12 @@ void test_grown(Arena &m, const char *name, std::vector<int64_t> lengths, int64_
   const Types &t = kTypes[4];
   const Reference old_values = make_reference(before, t, 95), ref = make_reference(after, t, 94);
   Options o;
-  o.n = 32;
+  o.n = share ? 8 : 32;
   const Case was = make_case(m, before, old_values, t, o);
   const Order v(was, before, o);
   const Case k = make_case(m, after, ref, t, o);
   shunt_sorted_shape s = shunt_sorted_spmm_shape(&k.p, v.known(), &k.d);
-  s.brief = brief;
+  s.brief = brief, s.share = share;
   if (brief) s.chunk = 4;
   shunt_sorted_counts none = {};
   const shunt_status status =
@@ -271,14 +274,16 @@ void test_stale(Arena &m)
   test_grown(m, "one by as much as makes it wide", threes, 64, 0);
   test_grown(m, "one in a list", threes, 500, 4);
   test_grown(m, "one in a list of several levels", some, 40, 16);
+  test_grown(m, "one that a group has", threes, 40, 0, 8);
+  test_grown(m, "one by as much as makes its team larger", threes, 4, 0, 4);
 }
 
-void test_nan(Arena &m, const Pattern &p)
+void test_nan(Arena &m, const Pattern &p, int64_t n)
 {
   const Types &t = kTypes[4];
   Reference ref = make_reference(p, t, 79);
   Options o;
-  o.n = 64;
+  o.n = n;
   const int64_t poisoned = p.columns[5];
   ref.b[poisoned * kWidest + 3] = NAN;
   const Case k = make_case(m, p, ref, t, o);
@@ -290,18 +295,20 @@ void test_nan(Arena &m, const Pattern &p)
     bool stores = false;
     for (int64_t q = p.offsets[i]; q < p.offsets[i + 1]; q++) stores |= p.columns[q] == poisoned;
     met += stores;
-    wrong += (bool)std::isnan(load(c.data(), i * 64 + 3, t.out)) != stores;
+    wrong += (bool)std::isnan(load(c.data(), i * n + 3, t.out)) != stores;
   }
-  check(!wrong && met, "a NaN of B reaches the %d rows that store its column, and no other", met);
+  check(!wrong && met,
+        "N = %lld: a NaN of B reaches the %d rows that store its column, and no other",
+        (long long)n, met);
 }
 
-void test_repeats(Arena &m, const Named &pattern)
+void test_repeats(Arena &m, const Named &pattern, int64_t n)
 {
   for (int which : {0, 4, 5}) {
     const Types &t = kTypes[which];
     const Reference ref = make_reference(pattern.p, t, 80);
     Options o;
-    o.n = 64;
+    o.n = n;
     std::vector<char> first;
     int differ = 0;
     for (int i = 0; i < sized(20, 3); i++) {
@@ -312,7 +319,8 @@ void test_repeats(Arena &m, const Named &pattern)
       if (i == 0) first = c;
       differ += c != first;
     }
-    check(!differ, "%s, %s: repeats give the same bits", t.name, pattern.name);
+    check(!differ, "%s, %s, N = %lld: repeats give the same bits", t.name, pattern.name,
+          (long long)n);
   }
 }
 
@@ -397,7 +405,10 @@ void test_declined(Arena &m, const Pattern &p)
             shaped([](S s) { s.chunk = 8, s.brief = 8; }) == SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.chunk = 4, s.brief = 4, s.lanes_log2 = 1; }) ==
                 SHUNT_E_UNSUPPORTED &&
-            shaped([](S s) { s.limit = 100; }) == SHUNT_E_UNSUPPORTED,
+            shaped([](S s) { s.limit = 100; }) == SHUNT_E_UNSUPPORTED &&
+            shaped([](S s) { s.share = 12; }) == SHUNT_E_UNSUPPORTED &&
+            shaped([](S s) { s.share = 128; }) == SHUNT_E_UNSUPPORTED &&
+            shaped([](S s) { s.share = 8, s.lanes_log2 = 6; }) == SHUNT_E_UNSUPPORTED,
         "shapes out of range are declined");
   CUDA_OK(cudaDeviceSynchronize());
   check(download(m.c, k.c_bytes) == k.c_before, "what is declined leaves C alone");
@@ -417,9 +428,10 @@ int main()
   test_any_order(m, all[2]);
   test_any_order(m, all[9]);
   test_stale(m);
-  test_nan(m, all[0].p);
-  test_repeats(m, all[2]);
-  test_repeats(m, all[10]);
+  test_nan(m, all[0].p, 64);
+  test_nan(m, all[0].p, 8);
+  for (int64_t n : {8, 64}) test_repeats(m, all[2], n);
+  for (int64_t n : {8, 64}) test_repeats(m, all[10], n);
   test_capture(m, all[10].p);
   test_declined(m, all[0].p);
   return finish();

@@ -19,7 +19,7 @@
 //
 // The partials of a row are added in the order of the warps.
 #pragma once
-#include "kernels/csr/csr_spmm_split_walk.cuh"
+#include "kernels/csr/split/csr_spmm_split_walk.cuh"
 
 namespace shunt
 {

@@ -23,6 +23,7 @@ struct split_shape {
   bool search;         // whether there are long blocks
   bool whole;          // whether a way of its own takes full chunks; with search in f32 alone
   int team_rows;       // rows that a team takes as one list; 0: one at a time
+  bool unstaged;       // rows of a team each, A not staged in shared memory; where that is built
 };
 
 // What a shape is chosen for.

@@ -8,7 +8,8 @@
 //   much longer than those       all teams of the warp, one such row after another
 //   longer than `limit`          a long block (csr_spmm_split_long.cuh)
 //
-// Where all rows are short, a team takes several (csr_spmm_split_short.cuh).
+// Where all rows are short, a team takes several (csr_spmm_split_short.cuh).  Narrow C has a kernel
+// of its own (csr_spmm_split_unstaged.cuh).
 //
 //   grid.x   | long blocks: windows x slices | row blocks of slice 0 | of slice 1 | ..
 //
@@ -20,22 +21,13 @@
 // same time: where they share columns (finite elements), B comes from L1.
 #pragma once
 #include "kernels/common/early_launch.cuh"
-#include "kernels/csr/csr_spmm_split_long.cuh"
-#include "kernels/csr/csr_spmm_split_short.cuh"
+#include "kernels/csr/split/csr_spmm_split_long.cuh"
+#include "kernels/csr/split/csr_spmm_split_short.cuh"
 
 namespace shunt
 {
 namespace csr
 {
-
-// Which slice of C a row block has, and which block of the slice it is.  Most often there is but
-// one slice, and a division costs as much as a row of a few nonzeros.
-__device__ __forceinline__ void place_of(const split_args &s, uint32_t *slice, uint32_t *block)
-{
-  const uint32_t at = blockIdx.x - s.long_blocks;
-  *slice = at < s.row_blocks ? 0 : at / s.row_blocks;
-  *block = at - *slice * s.row_blocks;
-}
 
 template <bool WHOLE, class S, class Out, class T, int V, int CHUNK>
 __device__ __forceinline__ void multiply_rows(const args<T> &a, const split_args &s, batch<T> &mine)

@@ -11,7 +11,7 @@
 // Rows beyond `limit` are the long blocks', if there are any: a warp that meets one takes its rows
 // one by one.  Without long blocks it is walked like the others: slow, and right.
 #pragma once
-#include "kernels/csr/csr_spmm_split_walk.cuh"
+#include "kernels/csr/split/csr_spmm_split_walk.cuh"
 
 namespace shunt
 {

@@ -11,7 +11,9 @@
 #pragma once
 #include <utility>
 
-#include "kernels/csr/csr_spmm_split_uneven.cuh"
+#include "kernels/csr/csr_unstaged.h"
+#include "kernels/csr/split/csr_spmm_split_uneven.cuh"
+#include "kernels/csr/split/csr_spmm_split_walk_unstaged.cuh"
 
 namespace shunt
 {
@@ -89,6 +91,32 @@ struct split_choice {
   // Rows of fewer than so many entries, and no long blocks.
   bool lists_alone(int64_t entries) const { return !s.search && known() && mean < entries; }
 };
+
+// Narrow C: A is read without staging it.  Of a matrix whose rows differ much only beside long blocks.
+inline bool is_unstaged(const split_choice &x)
+{
+  return x.chunks() && shunt_csr_is_unstaged(x.rows, x.nonzeros, x.longest, x.n, x.size) &&
+         (x.s.search || x.longest <= 32 * x.mean);
+}
+
+// Its shape: teams such that as many warps are made as run at once, 40 a multiprocessor; groups have
+// no less than two and a half nonzeros of a row of the mean, or two.  Larger teams where a row that
+// is not long would keep a group for more than 8 chunks, or 5 where teams are small for the mean.
+inline void choose_unstaged(split_choice &x)
+{
+  const int lanes_log2 = x.n <= x.V ? 0 : 1;
+  const int64_t kept = x.s.search ? 2 * x.mean : x.longest;
+  int t = lanes_log2;
+  const auto may_widen = [&] {
+    return t < 5 && 2 * x.mean >= (t == lanes_log2 ? 4 : 5) << (t + 1 - lanes_log2);
+  };
+  while (may_widen() && 7 * 40 * 32 * x.multiprocessors > 10 * (x.rows << t)) t++;
+  const auto most = [&] { return (t < 3 && x.mean >= 16 ? 5 : 8) * kUnstagedChunk; };
+  while (may_widen() && kept > most() << (t - lanes_log2)) t++;
+  x.s.unstaged = true;
+  x.s.lanes_log2 = lanes_log2, x.s.team_log2 = t;
+  x.s.team_rows = 0, x.s.threads = kThreads;
+}
 
 // `then` is done once where `when` holds (ONCE), or as long as it holds (WHILE).
 struct split_rule {
@@ -263,6 +291,7 @@ inline split_shape choose_split(const split_matrix &m, int64_t n, int V, int siz
   x.s.chunk = kChunk;
   x.s.threads = kThreads / 2;
   apply_rules(x, std::make_index_sequence<sizeof split_rules / sizeof split_rules[0]>());
+  if (is_unstaged(x)) choose_unstaged(x);
   x.s.limit = (int)x.limit;
   x.s.window = (int)x.window;
   return x.s;

@@ -2,7 +2,7 @@
 // (csr_layers.h tells which gains, and by what estimate).
 #pragma once
 #include "kernels/csr/csr_layers.h"
-#include "kernels/csr/csr_spmm_split_shape.cuh"
+#include "kernels/csr/split/csr_spmm_split_shape.cuh"
 
 namespace shunt
 {

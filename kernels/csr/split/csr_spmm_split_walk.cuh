@@ -18,7 +18,7 @@
 //   value  [ the same                                                              ]
 #pragma once
 #include "kernels/csr/csr_spmm_merge.cuh"
-#include "kernels/csr/csr_spmm_split_shape.cuh"
+#include "kernels/csr/split/csr_spmm_split_shape.cuh"
 
 namespace shunt
 {
@@ -184,6 +184,15 @@ template <class S, int V> struct lane_columns {
         static_cast<int64_t>(a.base) * a.b_row_bytes;
   }
 };
+
+// Which slice of C a row block has, and which block of the slice it is.  Most often there is but
+// one slice, and a division costs as much as a row of a few nonzeros.
+__device__ __forceinline__ void place_of(const split_args &s, uint32_t *slice, uint32_t *block)
+{
+  const uint32_t at = blockIdx.x - s.long_blocks;
+  *slice = at < s.row_blocks ? 0 : at / s.row_blocks;
+  *block = at - *slice * s.row_blocks;
+}
 
 } // namespace csr
 } // namespace shunt
