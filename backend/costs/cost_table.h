@@ -36,7 +36,7 @@ struct shunt_common_costs {
   double inside_before;  /* us of that which pass while the product starts */
   double inside_least;   /* us, at least */
   double combined_bytes; /* of an element of C, to add it to its old content */
-  double columns;        /* us per million elements of a C by columns that are written by rows */
+  double columns;        /* us per million elements of a C that kernels of rows write by columns */
 };
 
 /* SpMM, rows of B gathered for rows of A:
@@ -115,6 +115,8 @@ struct shunt_layer_sddmm_costs {
 struct shunt_csr_costs {
   struct shunt_fit_costs scattered[SHUNT_BLOCK_TYPES]; /* one entry in 64 or fewer */
   struct shunt_fit_costs layer, layer_half; /* the others, by the longest row; of 2-byte types */
+  /* Narrow C, A being read without staging it: scattered matrices, and layers. */
+  struct shunt_fit_costs unstaged, unstaged_half, unstaged_layer, unstaged_layer_half;
   struct shunt_sddmm_costs sddmm[SHUNT_BLOCK_TYPES]; /* of layers; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
   double direct_start;        /* us; SDDMM that computes all of A B: */
@@ -140,6 +142,7 @@ struct shunt_bundle_costs {
 
 struct shunt_sorted_costs {
   struct shunt_fit_costs scattered[SHUNT_BLOCK_TYPES]; /* one entry in 64 or fewer */
+  struct shunt_fit_costs unstaged, unstaged_half;      /* of those, narrow C */
 };
 
 struct shunt_vector_costs {
@@ -175,7 +178,8 @@ struct shunt_strip_costs {
 struct shunt_vector_packed_costs {
   double start;                        /* us; gathered one group a warp: */
   double step;                         /* us for each step of 16 vectors, one after the other */
-  double slot;                         /* us for each vector and column of C */
+  double slot;                         /* us for each vector and column of C, 64 at least, */
+  double narrow;                       /* and by how much longer where they are fewer, times them */
   double row;                          /* us for each row and column of C */
   double pairs_start;                  /* us; two groups a warp: */
   double pairs_group, pairs_vector;    /* us for each, of 128 columns */

@@ -136,6 +136,7 @@
   F(line, at, start, .start, FIXED) \
   F(line, at, step, .step, FIXED) \
   F(line, at, slot, .slot, NEAR) \
+  F(line, at, narrow, .narrow, NEAR) \
   F(line, at, row, .row, COPY) \
   F(line, at, pairs_start, .pairs_start, FIXED) \
   F(line, at, pairs_group, .pairs_group, NEAR) \
@@ -290,6 +291,10 @@
   SHUNT_FIT_FIELDS(F, "csr.scattered_f64", ours.csr.scattered[2]) \
   SHUNT_FIT_FIELDS(F, "csr.layer", ours.csr.layer) \
   SHUNT_FIT_FIELDS(F, "csr.layer_half", ours.csr.layer_half) \
+  SHUNT_FIT_FIELDS(F, "csr.unstaged", ours.csr.unstaged) \
+  SHUNT_FIT_FIELDS(F, "csr.unstaged_half", ours.csr.unstaged_half) \
+  SHUNT_FIT_FIELDS(F, "csr.unstaged_layer", ours.csr.unstaged_layer) \
+  SHUNT_FIT_FIELDS(F, "csr.unstaged_layer_half", ours.csr.unstaged_layer_half) \
   SHUNT_SDDMM_FIELDS(F, "csr.sddmm.half", ours.csr.sddmm[0]) \
   SHUNT_SDDMM_FIELDS(F, "csr.sddmm.f32", ours.csr.sddmm[1]) \
   SHUNT_SDDMM_FIELDS(F, "csr.sddmm.f64", ours.csr.sddmm[2]) \
@@ -306,6 +311,8 @@
   SHUNT_FIT_FIELDS(F, "sorted.half", ours.sorted.scattered[0]) \
   SHUNT_FIT_FIELDS(F, "sorted.f32", ours.sorted.scattered[1]) \
   SHUNT_FIT_FIELDS(F, "sorted.f64", ours.sorted.scattered[2]) \
+  SHUNT_FIT_FIELDS(F, "sorted.unstaged", ours.sorted.unstaged) \
+  SHUNT_FIT_FIELDS(F, "sorted.unstaged_half", ours.sorted.unstaged_half) \
   SHUNT_FIT_FIELDS(F, "vector.narrow", ours.vector.narrow) \
   SHUNT_FIT_FIELDS(F, "vector.wide", ours.vector.wide) \
   SHUNT_FIT_FIELDS(F, "vector.f64", ours.vector.f64) \

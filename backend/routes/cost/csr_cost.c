@@ -4,6 +4,7 @@
 #include "backend/routes/cost/cost_forms.h"
 #include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_layers.h"
+#include "kernels/csr/csr_unstaged.h"
 
 static const struct shunt_csr_costs *of(const struct shunt_machine *m)
 {
@@ -34,27 +35,38 @@ static double uneven_shape_us(const struct shunt_spmm *p, const struct shunt_pro
   return margin * shunt_csr_uneven_us(s, rows, nonzeros, f->longest_row, n);
 }
 
+static bool is_unstaged(const struct shunt_spmm *p, const struct shunt_profile *f)
+{
+  return f && p->a.rows > 0 &&
+         shunt_csr_is_unstaged(p->a.rows, p->a.nnz, f->longest_row, p->b.cols,
+                               (int64_t)shunt_type_size(p->b.type));
+}
+
 /* What layers take, B as it is. */
 static double layer_us(const struct shunt_spmm *p, const struct shunt_profile *f,
                        const struct shunt_machine *m)
 {
-  const struct shunt_fit_costs *c = shunt_cost_is_half(p) ? &of(m)->layer_half : &of(m)->layer;
+  const bool half = shunt_cost_is_half(p), unstaged = is_unstaged(p, f);
+  const struct shunt_fit_costs *c = half ? &of(m)->layer_half : &of(m)->layer;
   const double us = uneven_shape_us(p, f);
   if (us > 0) return us;
+  if (unstaged) c = half ? &of(m)->unstaged_layer_half : &of(m)->unstaged_layer;
   return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_longest(&p->a, f), m) +
-         uneven_us(p, f, m);
+         (unstaged ? 0 : uneven_us(p, f, m));
 }
 
 static const struct shunt_fit_costs *scattered_costs(const struct shunt_spmm *p,
+                                                     const struct shunt_profile *f,
                                                      const struct shunt_machine *m)
 {
+  if (is_unstaged(p, f)) return shunt_cost_is_half(p) ? &of(m)->unstaged_half : &of(m)->unstaged;
   return &of(m)->scattered[shunt_cost_block_type(p->b.type)];
 }
 
 static double scattered_us(const struct shunt_spmm *p, const struct shunt_profile *f,
                            const struct shunt_machine *m)
 {
-  const struct shunt_fit_costs *c = scattered_costs(p, m);
+  const struct shunt_fit_costs *c = scattered_costs(p, f, m);
   return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_excess(&p->a, f), m) +
          shunt_cost_waiting(c, p, f);
 }
@@ -90,7 +102,7 @@ double shunt_cost_csr_transposed(const struct shunt_spmm *p, int64_t longest, bo
   double us = shunt_cost_csr(&t, longest < 0 ? NULL : &f, m) + shunt_cost_copy(bytes, m) +
               shunt_cost_gather(nnz * value, value, nnz * value, m);
   if (longest < 0 && shunt_cost_scattered(&t.a))
-    us += shunt_cost_waiting(scattered_costs(&t, m), &t, &f);
+    us += shunt_cost_waiting(scattered_costs(&t, NULL, m), &t, &f);
   /* Two launches are in that: the one that gathers, and with a proof the one behind it. */
   return proved ? us : us - shunt_cost_launches(1, m);
 }

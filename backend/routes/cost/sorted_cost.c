@@ -11,11 +11,20 @@ bool shunt_choose_sorted_candidate(const struct shunt_csr *a, const struct shunt
          (f->longest_row >= LEAST_LONGEST && f->longest_row * f->rows >= TIMES_MEAN * f->nnz);
 }
 
+/* Where B's rows are one or two loads of 16 bytes A is not staged.  Of four it depends on more: the
+   line of others tells. */
+static const struct shunt_fit_costs *line_of(const struct shunt_spmm *p,
+                                             const struct shunt_sorted_costs *c)
+{
+  const int64_t bytes = p->b.cols * (int64_t)shunt_type_size(p->b.type);
+  if (bytes > 32) return &c->scattered[shunt_cost_block_type(p->b.type)];
+  return shunt_cost_is_half(p) ? &c->unstaged_half : &c->unstaged;
+}
+
 double shunt_cost_sorted(const struct shunt_spmm *p, const struct shunt_profile *f,
                          const struct shunt_machine *m)
 {
-  const struct shunt_fit_costs *c =
-      &m->costs->ours.sorted.scattered[shunt_cost_block_type(p->b.type)];
-  return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_longest(&p->a, f), m) +
+  return shunt_cost_fitted(line_of(p, &m->costs->ours.sorted), p, (double)p->a.nnz,
+                           shunt_cost_longest(&p->a, f), m) +
          shunt_cost_copy_of_b(p, m) + shunt_cost_columns_of_c(p, m);
 }

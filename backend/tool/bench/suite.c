@@ -135,6 +135,7 @@ static const char *const made_up_layers[] = {
     "random:1024x1024:0.5", "random:4096x4096:0.15", NULL};
 static const struct step calibrate[] = {
     {"spmm", "f32,f64,f16", "32,128,256", "1", made_up_layers, NULL},
+    {"spmm", "f32,f16", "8,16", "1", made_up_layers, NULL},
     {"spmm", "f32,f64,f16", "8,16,32,64,128,256", "1", made_up, NULL},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 

@@ -189,7 +189,7 @@ expect 1 "a suite without its files" "$SHUNT" bench --suite mtx --data "$work/no
 has err "--data"
 expect 0 "a suite that needs no files" env -u SHUNT_DATA "$SHUNT" bench --suite calibrate --list
 # 8 layers in 3 types and widths, 24 patterns in 3 types and 6 widths
-[ "$(wc -l <out)" -eq 504 ]
+[ "$(wc -l <out)" -eq 536 ]
 ok $? "... all of it: $(wc -l <out)"
 mkdir -p data/dlmc
 printf '2, 2, 2\n0 1 2\n0 1\n' >data/dlmc/a_2x2_0.5.smtx
