@@ -158,7 +158,8 @@ struct shunt_vector_costs {
   double single_start;              /* us; in one launch: */
   double single_step;               /* us for each step of 16 entries, */
   double single_round;              /* us for each chunk of a row, and each round of lists */
-  double single_gather;             /* us per byte of B that is gathered */
+  double single_gather;             /* us per byte of B that is gathered, 128 of a row at least, */
+  double single_narrow;             /* us per vector that shorter rows take longer, times columns */
   double single_written;            /* us per byte of C */
   double single_entry;              /* us per entry and block of a group */
   double single_warp;               /* us per warp */

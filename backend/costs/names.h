@@ -122,6 +122,7 @@
   F(line, at, single_step, .single_step, FIXED) \
   F(line, at, single_round, .single_round, FIXED) \
   F(line, at, single_gather, .single_gather, NEAR) \
+  F(line, at, single_narrow, .single_narrow, NEAR) \
   F(line, at, single_written, .single_written, COPY) \
   F(line, at, single_entry, .single_entry, NEAR) \
   F(line, at, single_warp, .single_warp, NEAR)

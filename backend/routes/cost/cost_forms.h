@@ -65,7 +65,8 @@ double shunt_cost_blocks(const struct shunt_block_costs f[SHUNT_BLOCK_SIZES],
 double shunt_cost_copy_of_b(const struct shunt_spmm *p, const struct shunt_machine *m);
 /* What a C by columns takes more than one by rows, where kernels have a row of C to a team
    (backend/routes/rows_of_c.h).  */
-double shunt_cost_columns_of_c(const struct shunt_spmm *p, const struct shunt_machine *m);
+double shunt_cost_columns_of_c(const struct shunt_spmm *p, bool sorted,
+                               const struct shunt_machine *m);
 
 /* A warp walks the lists of 8 rows one after the other, each row of a list for a while of its own;
    where groups and tiles of 64 columns are fewer than 16 warps a multiprocessor, the lists are cut

@@ -86,8 +86,9 @@ double shunt_cost_bundle_margin(const struct shunt_csr *a);
 
 /* ---- C by columns -------------------------------------------------------------------------- */
 
-/* Is it better written by rows first (backend/routes/rows_of_c.h)? */
-bool shunt_choose_rows_of_c(const struct shunt_spmm *p);
+/* Is it better written by rows first (backend/routes/rows_of_c.h)?  sorted: by kernels that take
+   rows in an order of their own. */
+bool shunt_choose_rows_of_c(const struct shunt_spmm *p, bool sorted);
 
 /* ---- sorted ------------------------------------------------------------------------------- */
 

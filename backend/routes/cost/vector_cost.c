@@ -34,6 +34,19 @@ double shunt_cost_vector_sddmm_reuse(const struct shunt_profile *f)
   return best_reuse(f, 1);
 }
 
+/* Columns of B that 2-byte types take as long for as for fewer. */
+enum { WHOLE_ROW = 64 };
+
+static double fitted_us(const struct shunt_fit_costs *c, const struct shunt_spmm *p,
+                        double gathered, const struct shunt_machine *m)
+{
+  struct shunt_spmm whole = *p;
+  if (!shunt_cost_is_half(p) || p->b.cols >= WHOLE_ROW)
+    return shunt_cost_fitted(c, p, gathered, 0, m);
+  whole.b.cols = whole.c.cols = WHOLE_ROW;
+  return shunt_cost_fitted(c, &whole, gathered, 0, m);
+}
+
 double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,
                          const struct shunt_machine *m)
 {
@@ -45,8 +58,8 @@ double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longes
                                                                   : &of(m)->narrow;
   const bool wide = p->a.index_type == SHUNT_I64;
   const double columns = wide ? 4 * (double)p->a.nnz / of(m)->index : 0;
-  const double us = shunt_cost_fitted(c, p, (double)p->a.nnz / reuse, 0, m) + columns +
-                    shunt_cost_copy_of_b(p, m);
+  const double us =
+      fitted_us(c, p, (double)p->a.nnz / reuse, m) + columns + shunt_cost_copy_of_b(p, m);
   const struct shunt_cost_walk w = shunt_cost_walk_of(p, reuse, longest_row, m);
   const double late = half                     ? of(m)->longest
                       : p->b.type == SHUNT_F64 ? of(m)->longest_f64
@@ -68,7 +81,9 @@ double shunt_cost_vector_single_launch(const struct shunt_spmm *p,
   const double rounds = shunt_larger(lists / slots, 1), slices = shunt_larger(slots / lists, 1);
   const double longest = shunt_larger(longest_row, nnz / (double)p->a.rows);
   const double steps = ceil(ceil(longest / 16) / slices) * rounds;
-  const double row = (double)p->b.cols * (double)shunt_type_size(p->b.type);
+  const double columns = (double)p->b.cols, size = (double)shunt_type_size(p->b.type);
+  const bool narrow = shunt_cost_is_half(p) && columns < WHOLE_ROW;
+  const double row = size * (narrow ? WHOLE_ROW : columns);
   const double written = (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
   const double index = (double)shunt_type_size(p->a.index_type) / 4;
   const double one_after_other =
@@ -76,6 +91,7 @@ double shunt_cost_vector_single_launch(const struct shunt_spmm *p,
       of(m)->single_round * shunt_larger(ceil(longest / how->chunk) - 1, 0) +
       of(m)->single_round * (ceil(rounds) - 1);
   return of(m)->single_start + one_after_other + shunt_cost_copy_of_b(p, m) +
+         (narrow ? of(m)->single_narrow / columns * nnz / reuse : 0) +
          (of(m)->single_gather * nnz / reuse * row + of(m)->single_written * written +
           of(m)->single_entry * index * nnz * how->blocks +
           of(m)->single_warp * groups * how->blocks * how->warps);
