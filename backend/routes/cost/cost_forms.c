@@ -50,9 +50,9 @@ double shunt_cost_copy_of_b(const struct shunt_spmm *p, const struct shunt_machi
   return p->b.col_stride != 1 ? shunt_cost_copy(bytes, m) : 0;
 }
 
-/* By columns a warp writes as many elements beside each other as it has neighbouring rows: fewer, the
-   longer rows of C are, and none of `sorted`.  Rows of few entries write most of the time.  A C far
-   beyond L2 is better written in order.  */
+/* By columns a warp writes as many elements beside each other as it has neighbouring rows: fewer,
+   the longer rows of C are, and none of `sorted`.  Rows of few entries write most of the time.  A C
+   far beyond L2 is better written in order.  */
 bool shunt_choose_rows_of_c(const struct shunt_spmm *p, bool sorted)
 {
   const double size = (double)shunt_type_size(p->c.type), row = size * (double)p->c.cols;
