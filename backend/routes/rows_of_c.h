@@ -23,8 +23,8 @@ struct shunt_rows_of_c {
 };
 
 /* Bytes of W, a multiple of 256; 0: C is better written where it lies, or W would be larger than 1
-   GiB.  Of p types, sizes, entries and C's order are looked at.  sorted: the kernel takes rows in an
-   order of their lengths.  */
+   GiB.  Of p types, sizes, entries and C's order are looked at.  sorted: the kernel takes rows in
+   an order of their lengths.  */
 size_t shunt_rows_of_c_bytes(const struct shunt_spmm *p, bool sorted);
 
 /* The product to run in p's place, whose own workspace takes `own` bytes.  There is no W where
