@@ -21,6 +21,7 @@ namespace csr
 {
 
 constexpr int64_t kWalk = 80, kWholeWalk = 25, kGather = 8000;
+constexpr int64_t kListWarps = 32; // that a multiprocessor runs at once, of lists
 
 // The shape in the making, and what it is made from.
 struct split_choice {
@@ -90,13 +91,26 @@ struct split_choice {
   bool searches_wide() const { return s.search && s.lanes_log2 == 5; }
   // Rows of fewer than so many entries, and no long blocks.
   bool lists_alone(int64_t entries) const { return !s.search && known() && mean < entries; }
+  // As many rows a team as let all warps run at once; 8 where even 16 would not.
+  int list_rows() const
+  {
+    const int64_t at_once = kListWarps * multiprocessors;
+    const int64_t all = (8 * list_warps() + at_once - 1) / at_once;
+    return all > 16 ? 8 : all < 4 ? 4 : (int)all;
+  }
+  // Short rows of nearly one length, a group each, not as lists.
+  bool alike_and_short() const
+  {
+    return chunks() && size > 1 && size <= 8 && lists_alone(11) && 2 * longest <= 3 * mean &&
+           !s.team_rows && s.team_log2 == s.lanes_log2 && s.lanes_log2 <= 4 && slices_now() == 1;
+  }
 };
 
 // Narrow C: A is read without staging it.  Of a matrix whose rows differ much only beside long blocks.
 inline bool is_unstaged(const split_choice &x)
 {
   return x.chunks() && shunt_csr_is_unstaged(x.rows, x.nonzeros, x.longest, x.n, x.size) &&
-         (x.s.search || x.longest <= 32 * x.mean);
+         (x.s.search || shunt_csr_longest_is_near(x.longest, x.mean));
 }
 
 // Its shape: teams such that as many warps are made as run at once, 40 a multiprocessor; groups have
@@ -202,21 +216,23 @@ constexpr split_rule split_rules[] = {
     RULE(ONCE, !x.s.search && x.V > 2 && !x.even_and_short(), x.s.whole = true),
     // and of 8-byte values not in narrow groups, if they are as wide as C.
     RULE(ONCE, !x.s.search && x.V <= 2 && (x.s.lanes_log2 >= 4 || x.narrowed), x.s.whole = true),
-    // Short rows, and many: a team takes 8 as one list,
+    // Short rows, and many: a team takes several as one list,
     RULE(ONCE,
-         x.s.lanes_log2 >= 4 && x.lists_alone(8) && x.longest <= 96 &&
+         x.s.lanes_log2 == 5 && x.lists_alone(12) && x.longest <= 96 &&
              x.list_warps() >= 12 * x.multiprocessors,
-         x.s.team_rows = 8),
-    // and 4 where they are fewer.
+         x.s.team_rows = x.list_rows()),
+    // in narrower groups of fewer rows, if they differ,
     RULE(ONCE,
-         x.s.lanes_log2 == 4 && x.lists_alone(8) && x.longest <= 96 &&
-             x.list_warps() >= 7 * x.multiprocessors && x.list_warps() < 16 * x.multiprocessors,
-         x.s.team_rows = 4),
-    // In narrower groups, where none is much longer than others.
+         x.s.lanes_log2 == 4 && x.lists_alone(11) && x.longest <= 96 &&
+             x.list_warps() >= (2 * x.longest <= 3 * x.mean ? 13 : 7) * x.multiprocessors,
+         x.s.team_rows = x.list_rows()),
+    // and in still narrower ones where none is much longer than others.
     RULE(ONCE,
          x.s.lanes_log2 == 3 && x.lists_alone(5) && x.longest <= 4 * x.mean &&
              x.list_warps() >= 14 * x.multiprocessors,
-         x.s.team_rows = x.list_warps() >= 20 * x.multiprocessors ? 8 : 4),
+         x.s.team_rows = x.list_rows()),
+    // Others, if they are alike, by groups that read A themselves.
+    RULE(ONCE, x.alike_and_short(), x.s.unstaged = true),
     // Short rows beside long ones: so, too, where warps are more; then rows are long early.
     RULE(ONCE,
          x.searches_wide() && x.longest > 64 * x.mean && x.mean < (x.V > 2 ? 6 : 24) &&

@@ -1,8 +1,10 @@
 // test_csr_spmm_cuts.cu: the csr kernel that cuts by rows, cut in unusual ways: groups of lanes
-// narrower than a team, whole chunks, several short rows a team (kernels/csr/split/csr_spmm_split*.cuh);
-// against a float64 reference.
+// narrower than a team, whole chunks, several short rows a team (kernels/csr/split); against a float64
+// reference.
 //
 // Column 0 of A is never used, and row 0 of B is NaN: what is not stored must not be multiplied.
+#include <algorithm>
+
 #include "kernels/csr/csr_spmm_launch.cuh"
 #include "tests/gpu/common/harness.cuh"
 
@@ -134,7 +136,7 @@ struct Product {
 // Rows one at a time, or (short) several a team; with and without long blocks.
 split_shape make_shape(int lanes, int team, bool is_short, Random &r)
 {
-  static const int limits[] = {0, 7, 150, 1 << 20}, rows[] = {1, 2, 3, 8};
+  static const int limits[] = {0, 7, 150, 1 << 20}, rows[] = {1, 3, 8, 16};
   split_shape s = {};
   s.threads = 64 << r.below(3);
   s.chunk = r.below(2) ? 4 : 8;
@@ -145,7 +147,7 @@ split_shape make_shape(int lanes, int team, bool is_short, Random &r)
   s.limit = s.search ? limits[r.below(4)] : shunt::csr::kMostLimit;
   s.window = 1 << (3 + r.below(9));
   s.whole = !is_short && r.below(3);
-  s.team_rows = is_short ? rows[r.below(4)] : 0;
+  s.team_rows = is_short ? std::min(rows[r.below(4)], shunt::csr::kTeamRows >> (5 - lanes)) : 0;
   return s;
 }
 

@@ -117,15 +117,19 @@ void test_unstaged_shapes(Arena &m, const std::vector<Named> &all)
   }
 }
 
-// Where A is not staged, and with what teams.
-void test_chooses_unstaged()
+// On a device like an H200.
+shunt::csr::split_shape choose(int64_t rows, int64_t each, int64_t longest, int64_t n, int V,
+                               int size)
 {
   shunt_device d = {};
   d.multiprocessors = 132;
-  const auto choose = [&](int64_t rows, int64_t each, int64_t longest, int64_t n, int V, int size) {
-    const shunt::csr::split_matrix a = {rows, rows * each, longest, false};
-    return shunt::csr::choose_split(a, n, V, size, &d);
-  };
+  const shunt::csr::split_matrix a = {rows, rows * each, longest, false};
+  return shunt::csr::choose_split(a, n, V, size, &d);
+}
+
+// Where A is not staged, and with what teams.
+void test_chooses_unstaged()
+{
   const auto is = [](const shunt::csr::split_shape &s, int lanes_log2, int team_log2) {
     return s.unstaged && s.lanes_log2 == lanes_log2 && s.team_log2 == team_log2;
   };
@@ -137,6 +141,28 @@ void test_chooses_unstaged()
   check(!choose(41000, 74, -1, 8, 4, 4).unstaged && !choose(20000, 4, 170, 8, 4, 4).unstaged &&
             choose(45000, 71, 2400, 8, 4, 4).search && choose(45000, 71, 2400, 8, 4, 4).unstaged,
         "rows that differ much: staged, unless long blocks have the long ones");
+}
+
+// Short rows: how many a team takes as one list, and where each has a group that reads A itself.
+void test_chooses_short()
+{
+  const auto rows = [](int64_t rows, int64_t each, int64_t longest, int64_t n, int V, int size) {
+    const shunt::csr::split_shape s = choose(rows, each, longest, n, V, size);
+    return s.unstaged ? -1 : s.team_rows;
+  };
+  check(rows(91000, 7, 7, 32, 2, 8) == 11 && rows(43000, 8, 19, 128, 4, 4) == 11 &&
+            rows(20000, 9, 20, 64, 4, 4) == 4 && rows(120000, 3, 4, 128, 8, 2) == 15,
+        "lists as long as lets all of them run at once");
+  check(rows(91000, 7, 7, 128, 2, 8) == 8 && rows(200000, 11, 27, 128, 4, 4) == 8,
+        "of 8 rows where they would not");
+  check(rows(60000, 12, 27, 128, 4, 4) == 0 && rows(60000, 9, 97, 128, 4, 4) == 0 &&
+            rows(3000, 5, 9, 128, 4, 4) == 0,
+        "none of longer rows, nor of few");
+  check(rows(91000, 7, 7, 32, 4, 4) == -1 && rows(91000, 7, 7, 16, 4, 4) == -1 &&
+            rows(27000, 7, 7, 32, 2, 8) == -1,
+        "rows alike: a group each, in narrow products and small ones");
+  check(rows(91000, 7, 11, 16, 4, 4) == 0 && rows(91000, 12, 12, 16, 4, 4) == 0,
+        "not where they differ, nor longer ones");
 }
 
 // A layer whose rows differ: of 100 nonzeros, 50 more in each eighth row, and one much longer.
@@ -177,6 +203,7 @@ int main()
   test_split_shapes(m, patterns());
   test_unstaged_shapes(m, patterns());
   test_chooses_unstaged();
+  test_chooses_short();
   test_uneven(m, 300, false);
   test_uneven(m, 1400, true);
   return finish();
