@@ -49,7 +49,7 @@ static size_t least_workspace(const struct shunt_problem *p, const struct shunt_
 
 static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  return shunt_rows_of_c_bytes(&p->spmm, false) + least_workspace(p, context);
+  return shunt_rows_of_c_bytes(&p->spmm, SHUNT_ROWS_AS_STORED) + least_workspace(p, context);
 }
 
 static size_t pack_bytes(const struct shunt_call *c)
@@ -77,8 +77,8 @@ static shunt_status multiply(const struct shunt_call *c, const struct shunt_bund
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_device *d = &c->context->device;
-  const struct shunt_rows_of_c w = shunt_rows_of_c_begin(s, false, shunt_bundle_spmm_workspace(s),
-                                                         c->workspace, c->workspace_bytes);
+  const struct shunt_rows_of_c w = shunt_rows_of_c_begin(
+      s, SHUNT_ROWS_AS_STORED, shunt_bundle_spmm_workspace(s), c->workspace, c->workspace_bytes);
   const struct shunt_bundle_shape shape =
       shunt_bundle_spmm_shape(&w.product, hint, c->packed->known, d);
   const shunt_status made = shunt_bundle_spmm_cuda(&w.product, hint, &shape, d, w.workspace,

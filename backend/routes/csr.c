@@ -25,7 +25,7 @@ static shunt_status multiply(const struct shunt_spmm *p, const struct shunt_prof
 size_t shunt_route_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d)
 {
   const size_t own = shunt_csr_spmm_workspace(p, d);
-  return own ? shunt_rows_of_c_bytes(p, false) + own : 0;
+  return own ? shunt_rows_of_c_bytes(p, SHUNT_ROWS_AS_STORED) + own : 0;
 }
 
 shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, const struct shunt_profile *f,
@@ -34,7 +34,8 @@ shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, const struct shunt
 {
   const struct shunt_device *d = &m->device;
   const size_t own = shunt_csr_spmm_workspace(p, d);
-  const struct shunt_rows_of_c r = shunt_rows_of_c_begin(p, false, own, workspace, workspace_bytes);
+  const struct shunt_rows_of_c r =
+      shunt_rows_of_c_begin(p, SHUNT_ROWS_AS_STORED, own, workspace, workspace_bytes);
   const shunt_status made = multiply(&r.product, f, m, r.workspace, r.workspace_bytes, stream);
   return shunt_rows_of_c_end(p, &r, made, d, stream);
 }

@@ -24,21 +24,22 @@ static size_t bytes_of(const struct shunt_dense *w)
   return shunt_align_up((size_t)w->rows * (size_t)w->row_stride * shunt_type_size(w->type), 256);
 }
 
-size_t shunt_rows_of_c_bytes(const struct shunt_spmm *p, bool sorted)
+size_t shunt_rows_of_c_bytes(const struct shunt_spmm *p, enum shunt_rows_taken taken)
 {
   const double most = 1 << 30;
-  if (p->only_if || !shunt_choose_rows_of_c(p, sorted)) return 0;
+  if (p->only_if || !shunt_choose_rows_of_c(p, taken)) return 0;
   const bool wider = can_combine(p) && shunt_type_size(p->compute) > shunt_type_size(p->c.type);
   const struct shunt_dense w = by_rows(p, wider ? p->compute : p->c.type, NULL);
   if ((double)w.rows * (double)w.row_stride * (double)shunt_type_size(w.type) > most) return 0;
   return bytes_of(&w);
 }
 
-struct shunt_rows_of_c shunt_rows_of_c_begin(const struct shunt_spmm *p, bool sorted, size_t own,
+struct shunt_rows_of_c shunt_rows_of_c_begin(const struct shunt_spmm *p,
+                                             enum shunt_rows_taken taken, size_t own,
                                              void *workspace, size_t workspace_bytes)
 {
   struct shunt_rows_of_c r = {*p, false, workspace, workspace_bytes};
-  const size_t bytes = shunt_rows_of_c_bytes(p, sorted);
+  const size_t bytes = shunt_rows_of_c_bytes(p, taken);
   const bool scaled = shunt_scalar_is_zero(&p->beta);
   if (bytes == 0 || workspace_bytes < bytes + own || (!scaled && !can_combine(p))) return r;
   r.product.c = by_rows(p, scaled ? p->c.type : p->compute, workspace);

@@ -13,6 +13,7 @@
 #ifndef SHUNT_ROWS_OF_C_H
 #define SHUNT_ROWS_OF_C_H
 
+#include "backend/routes/cost/costs.h"
 #include "kernels/common/device.h"
 
 struct shunt_rows_of_c {
@@ -23,13 +24,13 @@ struct shunt_rows_of_c {
 };
 
 /* Bytes of W, a multiple of 256; 0: C is better written where it lies, or W would be larger than 1
-   GiB.  Of p types, sizes, entries and C's order are looked at.  sorted: the kernel takes rows in
-   an order of their lengths.  */
-size_t shunt_rows_of_c_bytes(const struct shunt_spmm *p, bool sorted);
+   GiB.  Of p types, sizes, entries and C's order are looked at.  */
+size_t shunt_rows_of_c_bytes(const struct shunt_spmm *p, enum shunt_rows_taken taken);
 
 /* The product to run in p's place, whose own workspace takes `own` bytes.  There is no W where
    `workspace` has no room for both.  */
-struct shunt_rows_of_c shunt_rows_of_c_begin(const struct shunt_spmm *p, bool sorted, size_t own,
+struct shunt_rows_of_c shunt_rows_of_c_begin(const struct shunt_spmm *p,
+                                             enum shunt_rows_taken taken, size_t own,
                                              void *workspace, size_t workspace_bytes);
 /* Behind it; made: what it returned, which is handed on where it failed or there is no W. */
 shunt_status shunt_rows_of_c_end(const struct shunt_spmm *p, const struct shunt_rows_of_c *r,

@@ -45,7 +45,7 @@ static size_t least_workspace(const struct shunt_problem *p, const struct shunt_
 
 static size_t workspace(const struct shunt_problem *p, const struct shunt_context *context)
 {
-  return shunt_rows_of_c_bytes(&p->spmm, true) + least_workspace(p, context);
+  return shunt_rows_of_c_bytes(&p->spmm, SHUNT_ROWS_BY_LENGTH) + least_workspace(p, context);
 }
 
 static size_t pack_bytes(const struct shunt_call *c)
@@ -74,8 +74,8 @@ static shunt_status multiply(const struct shunt_call *c, const struct shunt_sort
   const struct shunt_device *d = &c->context->device;
   const struct shunt_sorted_counts *known = c->packed->known ? c->packed->known : &nothing;
   const struct shunt_sorted_shape shape = shunt_sorted_spmm_shape(s, known, d);
-  const struct shunt_rows_of_c w = shunt_rows_of_c_begin(s, true, shunt_sorted_spmm_workspace(s),
-                                                         c->workspace, c->workspace_bytes);
+  const struct shunt_rows_of_c w = shunt_rows_of_c_begin(
+      s, SHUNT_ROWS_BY_LENGTH, shunt_sorted_spmm_workspace(s), c->workspace, c->workspace_bytes);
   const shunt_status made = shunt_sorted_spmm_cuda(&w.product, v, known, &shape, d, w.workspace,
                                                    w.workspace_bytes, c->stream);
   return shunt_rows_of_c_end(s, &w, made, d, c->stream);

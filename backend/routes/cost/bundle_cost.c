@@ -31,5 +31,5 @@ double shunt_cost_bundle(const struct shunt_spmm *p, double vectors, double long
 {
   const struct shunt_fit_costs *c = fit_of(p, &m->costs->ours.bundle);
   return shunt_cost_fitted(c, p, vectors, longest, m) + shunt_cost_copy_of_b(p, m) +
-         shunt_cost_columns_of_c(p, false, m);
+         shunt_cost_columns_of_c(p, SHUNT_ROWS_AS_STORED, m);
 }

@@ -53,8 +53,9 @@ double shunt_cost_copy_of_b(const struct shunt_spmm *p, const struct shunt_machi
 /* By columns a warp writes as many elements beside each other as it has neighbouring rows: fewer,
    the longer rows of C are, and none of `sorted`.  Rows of few entries write most of the time.  A C
    far beyond L2 is better written in order.  */
-bool shunt_choose_rows_of_c(const struct shunt_spmm *p, bool sorted)
+bool shunt_choose_rows_of_c(const struct shunt_spmm *p, enum shunt_rows_taken taken)
 {
+  const bool sorted = taken == SHUNT_ROWS_BY_LENGTH;
   const double size = (double)shunt_type_size(p->c.type), row = size * (double)p->c.cols;
   const double rows = (double)p->c.rows, elements = rows * (double)p->c.cols;
   if (p->c.col_stride == 1 || p->c.cols == 1) return false;
@@ -66,12 +67,12 @@ bool shunt_choose_rows_of_c(const struct shunt_spmm *p, bool sorted)
   return size >= 4 && row >= 128 && elements >= 1.9e6 && (double)p->a.nnz <= short_row * rows;
 }
 
-double shunt_cost_columns_of_c(const struct shunt_spmm *p, bool sorted,
+double shunt_cost_columns_of_c(const struct shunt_spmm *p, enum shunt_rows_taken taken,
                                const struct shunt_machine *m)
 {
   const double elements = (double)p->c.rows * (double)p->c.cols;
   if (p->c.col_stride == 1 || p->c.cols == 1) return 0;
-  if (!shunt_choose_rows_of_c(p, sorted)) return 1e-6 * of(m)->columns * elements;
+  if (!shunt_choose_rows_of_c(p, taken)) return 1e-6 * of(m)->columns * elements;
   return shunt_cost_copy(2 * elements * (double)shunt_type_size(p->c.type), m);
 }
 

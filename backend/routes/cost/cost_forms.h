@@ -61,11 +61,14 @@ int shunt_cost_block_type(shunt_type t);
 double shunt_cost_blocks(const struct shunt_block_costs f[SHUNT_BLOCK_SIZES],
                          const struct shunt_spmm *p, int64_t size);
 
+/* Columns of B that `vector` takes as long for, in 2-byte types, as for fewer. */
+enum { SHUNT_COST_VECTOR_ROW = 64 };
+
 /* A column-major B is copied into rows first: what that takes, else 0. */
 double shunt_cost_copy_of_b(const struct shunt_spmm *p, const struct shunt_machine *m);
 /* What a C by columns takes more than one by rows, where kernels have a row of C to a team
    (backend/routes/rows_of_c.h).  */
-double shunt_cost_columns_of_c(const struct shunt_spmm *p, bool sorted,
+double shunt_cost_columns_of_c(const struct shunt_spmm *p, enum shunt_rows_taken taken,
                                const struct shunt_machine *m);
 
 /* A warp walks the lists of 8 rows one after the other, each row of a list for a while of its own;

@@ -86,9 +86,11 @@ double shunt_cost_bundle_margin(const struct shunt_csr *a);
 
 /* ---- C by columns -------------------------------------------------------------------------- */
 
-/* Is it better written by rows first (backend/routes/rows_of_c.h)?  sorted: by kernels that take
-   rows in an order of their own. */
-bool shunt_choose_rows_of_c(const struct shunt_spmm *p, bool sorted);
+/* The order in which a kernel takes A's rows: a warp has neighbouring rows of C, or any. */
+enum shunt_rows_taken { SHUNT_ROWS_AS_STORED, SHUNT_ROWS_BY_LENGTH };
+
+/* Is C better written by rows first (backend/routes/rows_of_c.h)? */
+bool shunt_choose_rows_of_c(const struct shunt_spmm *p, enum shunt_rows_taken taken);
 
 /* ---- sorted ------------------------------------------------------------------------------- */
 

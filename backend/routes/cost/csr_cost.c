@@ -76,7 +76,7 @@ double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
 {
   const double us = shunt_csr_is_layer(&p->a) ? layer_us(p, f, m) : scattered_us(p, f, m);
   return (p->b.type == SHUNT_C64 ? of(m)->c64 : 1) * us + shunt_cost_copy_of_b(p, m) +
-         shunt_cost_columns_of_c(p, false, m);
+         shunt_cost_columns_of_c(p, SHUNT_ROWS_AS_STORED, m);
 }
 
 /* ---- transposed: a call by the rates of copies and gathers, the copy as it was measured ------ */

@@ -26,5 +26,5 @@ double shunt_cost_sorted(const struct shunt_spmm *p, const struct shunt_profile 
 {
   return shunt_cost_fitted(line_of(p, &m->costs->ours.sorted), p, (double)p->a.nnz,
                            shunt_cost_longest(&p->a, f), m) +
-         shunt_cost_copy_of_b(p, m) + shunt_cost_columns_of_c(p, true, m);
+         shunt_cost_copy_of_b(p, m) + shunt_cost_columns_of_c(p, SHUNT_ROWS_BY_LENGTH, m);
 }

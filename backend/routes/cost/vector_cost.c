@@ -34,16 +34,13 @@ double shunt_cost_vector_sddmm_reuse(const struct shunt_profile *f)
   return best_reuse(f, 1);
 }
 
-/* Columns of B that 2-byte types take as long for as for fewer. */
-enum { WHOLE_ROW = 64 };
-
 static double fitted_us(const struct shunt_fit_costs *c, const struct shunt_spmm *p,
                         double gathered, const struct shunt_machine *m)
 {
   struct shunt_spmm whole = *p;
-  if (!shunt_cost_is_half(p) || p->b.cols >= WHOLE_ROW)
+  if (!shunt_cost_is_half(p) || p->b.cols >= SHUNT_COST_VECTOR_ROW)
     return shunt_cost_fitted(c, p, gathered, 0, m);
-  whole.b.cols = whole.c.cols = WHOLE_ROW;
+  whole.b.cols = whole.c.cols = SHUNT_COST_VECTOR_ROW;
   return shunt_cost_fitted(c, &whole, gathered, 0, m);
 }
 
@@ -82,8 +79,8 @@ double shunt_cost_vector_single_launch(const struct shunt_spmm *p,
   const double longest = shunt_larger(longest_row, nnz / (double)p->a.rows);
   const double steps = ceil(ceil(longest / 16) / slices) * rounds;
   const double columns = (double)p->b.cols, size = (double)shunt_type_size(p->b.type);
-  const bool narrow = shunt_cost_is_half(p) && columns < WHOLE_ROW;
-  const double row = size * (narrow ? WHOLE_ROW : columns);
+  const bool narrow = shunt_cost_is_half(p) && columns < SHUNT_COST_VECTOR_ROW;
+  const double row = size * (narrow ? SHUNT_COST_VECTOR_ROW : columns);
   const double written = (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
   const double index = (double)shunt_type_size(p->a.index_type) / 4;
   const double one_after_other =

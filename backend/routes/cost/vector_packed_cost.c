@@ -34,7 +34,9 @@ static double single_us(const struct shunt_vector_shape *s, const struct size *z
   const double warps = z->groups * ceil(n / s->tile) * slices;
   const double rounds = ceil(warps / ((double)SHUNT_VECTOR_WARPS * m->device.multiprocessors));
   const double steps = ceil(slots / z->groups / SHUNT_VECTOR_STEP / slices) * rounds;
-  const double slot = n < 64 ? of(m)->slot * 64 + of(m)->narrow / n : of(m)->slot * n;
+  const double slot = n < SHUNT_COST_VECTOR_ROW
+                          ? of(m)->slot * SHUNT_COST_VECTOR_ROW + of(m)->narrow / n
+                          : of(m)->slot * n;
   return of(m)->start + of(m)->step * steps + slot * slots +
          of(m)->row * SHUNT_VECTOR_ROWS * z->groups * n;
 }

@@ -75,7 +75,7 @@ bool gpu_prepare_bundle(struct gpu_case *g, struct bench_way *w)
   shunt_bundle_lay_out(a, g->converted, &g->groups);
   shunt_status s = shunt_csr_to_bundle_cuda(a, &g->groups, &g->gpu->device, g->gpu->stream);
   if (!converted(g, s, &g->groups_known, g->groups.counts, sizeof g->groups_known, w)) return false;
-  const size_t bytes_of_w = shunt_rows_of_c_bytes(&g->p.spmm, false);
+  const size_t bytes_of_w = shunt_rows_of_c_bytes(&g->p.spmm, SHUNT_ROWS_AS_STORED);
   return gpu_get_workspace(g, bytes_of_w + shunt_bundle_spmm_workspace(&g->p.spmm), w);
 }
 
@@ -83,8 +83,8 @@ shunt_status gpu_bundle(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
   const struct shunt_spmm *p = &g->p.spmm;
-  const struct shunt_rows_of_c r = shunt_rows_of_c_begin(p, false, shunt_bundle_spmm_workspace(p),
-                                                         g->workspace, g->workspace_bytes);
+  const struct shunt_rows_of_c r = shunt_rows_of_c_begin(
+      p, SHUNT_ROWS_AS_STORED, shunt_bundle_spmm_workspace(p), g->workspace, g->workspace_bytes);
   const struct shunt_bundle_shape shape =
       shunt_bundle_spmm_shape(&r.product, &g->groups, &g->groups_known, d);
   const shunt_status made = shunt_bundle_spmm_cuda(&r.product, &g->groups, &shape, d, r.workspace,
@@ -105,7 +105,7 @@ bool gpu_prepare_sorted(struct gpu_case *g, struct bench_way *w)
   shunt_sorted_lay_out(a, g->converted, &g->sorted);
   shunt_status s = shunt_csr_to_sorted_cuda(a, &g->sorted, &g->gpu->device, g->gpu->stream);
   if (!converted(g, s, &g->sorted_known, g->sorted.counts, sizeof g->sorted_known, w)) return false;
-  const size_t bytes_of_w = shunt_rows_of_c_bytes(&g->p.spmm, true);
+  const size_t bytes_of_w = shunt_rows_of_c_bytes(&g->p.spmm, SHUNT_ROWS_BY_LENGTH);
   return gpu_get_workspace(g, bytes_of_w + shunt_sorted_spmm_workspace(&g->p.spmm), w);
 }
 
@@ -114,8 +114,8 @@ shunt_status gpu_sorted(struct gpu_case *g, cudaStream_t stream)
   const struct shunt_device *d = &g->gpu->device;
   const struct shunt_spmm *p = &g->p.spmm;
   const struct shunt_sorted_shape shape = shunt_sorted_spmm_shape(p, &g->sorted_known, d);
-  const struct shunt_rows_of_c r = shunt_rows_of_c_begin(p, true, shunt_sorted_spmm_workspace(p),
-                                                         g->workspace, g->workspace_bytes);
+  const struct shunt_rows_of_c r = shunt_rows_of_c_begin(
+      p, SHUNT_ROWS_BY_LENGTH, shunt_sorted_spmm_workspace(p), g->workspace, g->workspace_bytes);
   const shunt_status made = shunt_sorted_spmm_cuda(&r.product, &g->sorted, &g->sorted_known, &shape,
                                                    d, r.workspace, r.workspace_bytes, stream);
   return shunt_rows_of_c_end(p, &r, made, d, stream);

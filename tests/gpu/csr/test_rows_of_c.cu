@@ -72,7 +72,7 @@ void test_bytes(Arena &m, const Pattern &p)
   const auto with = [&](void (*change)(shunt_spmm &)) {
     shunt_spmm q = k.p;
     change(q);
-    return shunt_rows_of_c_bytes(&q, false);
+    return shunt_rows_of_c_bytes(&q, SHUNT_ROWS_AS_STORED);
   };
   const size_t bytes = with([](shunt_spmm &) {});
   check(bytes >= kRows * kColumns * 4 && bytes % 256 == 0, "W has room for C, and is aligned");
@@ -88,13 +88,14 @@ void test_bytes(Arena &m, const Pattern &p)
   narrow.c.cols = narrow.b.cols = 32;
   narrow.a.rows = narrow.c.rows = narrow.c.col_stride = 70000;
   narrow.a.nnz = 4 * narrow.a.rows;
-  check(shunt_rows_of_c_bytes(&narrow, true) > 0 && shunt_rows_of_c_bytes(&narrow, false) == 0,
+  check(shunt_rows_of_c_bytes(&narrow, SHUNT_ROWS_BY_LENGTH) > 0 &&
+            shunt_rows_of_c_bytes(&narrow, SHUNT_ROWS_AS_STORED) == 0,
         "of few columns where rows are taken in another order,");
   narrow.a.nnz = 3 * narrow.a.rows;
-  check(shunt_rows_of_c_bytes(&narrow, false) > 0, "or are short,");
+  check(shunt_rows_of_c_bytes(&narrow, SHUNT_ROWS_AS_STORED) > 0, "or are short,");
   narrow.a.rows = narrow.c.rows = narrow.c.col_stride = 800000;
   narrow.a.nnz = 80 * narrow.a.rows;
-  check(shunt_rows_of_c_bytes(&narrow, false) > 0, "or C is far larger than L2");
+  check(shunt_rows_of_c_bytes(&narrow, SHUNT_ROWS_AS_STORED) > 0, "or C is far larger than L2");
 }
 
 void test_begin(Arena &m, const Pattern &p)
@@ -104,21 +105,21 @@ void test_begin(Arena &m, const Pattern &p)
   Options o;
   o.n = kColumns, o.c_by_column = true;
   Case k = make_case(m, p, ref, t, o);
-  const size_t bytes = shunt_rows_of_c_bytes(&k.p, false);
+  const size_t bytes = shunt_rows_of_c_bytes(&k.p, SHUNT_ROWS_AS_STORED);
   char *w = (char *)m.workspace.device;
   const auto copies = [&](size_t own, size_t has) {
-    return shunt_rows_of_c_begin(&k.p, false, own, w, has).copies;
+    return shunt_rows_of_c_begin(&k.p, SHUNT_ROWS_AS_STORED, own, w, has).copies;
   };
   check(copies(512, bytes + 512) && !copies(512, bytes + 511) && !copies(0, bytes - 1),
         "W only where the product's own fits behind it");
-  const shunt_rows_of_c r = shunt_rows_of_c_begin(&k.p, false, 512, w, bytes + 512);
+  const shunt_rows_of_c r = shunt_rows_of_c_begin(&k.p, SHUNT_ROWS_AS_STORED, 512, w, bytes + 512);
   check(r.product.c.values == w && r.workspace == w + bytes && r.workspace_bytes == 512 &&
             r.product.c.col_stride == 1,
         "the product writes W, its own workspace behind");
   check(shunt_rows_of_c_end(&k.p, &r, SHUNT_E_WRITTEN, &k.d, nullptr) == SHUNT_E_CUDA &&
             shunt_rows_of_c_end(&k.p, &r, SHUNT_E_MEMORY, &k.d, nullptr) == SHUNT_E_MEMORY,
         "a product that fails has not written C");
-  const shunt_rows_of_c none = shunt_rows_of_c_begin(&k.p, false, 512, w, 512);
+  const shunt_rows_of_c none = shunt_rows_of_c_begin(&k.p, SHUNT_ROWS_AS_STORED, 512, w, 512);
   check(none.product.c.values == k.p.c.values &&
             shunt_rows_of_c_end(&k.p, &none, SHUNT_E_WRITTEN, &k.d, nullptr) == SHUNT_E_WRITTEN,
         "without W what the product says stands");
