@@ -119,19 +119,17 @@ struct shunt_csr_costs {
   struct shunt_fit_costs unstaged, unstaged_half, unstaged_layer, unstaged_layer_half;
   struct shunt_sddmm_costs sddmm[SHUNT_BLOCK_TYPES]; /* of layers; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
-  double direct_start;        /* us; SDDMM that computes all of A B: */
-  double direct_step;         /* us for each of K, 512 wide; */
-  double direct_entry;        /* us per million times that an entry is met by a tile */
-  double alike;               /* share of that where rows of the same columns are taken together */
-  double c64;                 /* how many times as long as by its bytes */
-  double uneven, uneven_half; /* us per GB of gathered B, times the rows' variation, 1 at most;
-                                 of 2-byte types */
-  double huge_entry;          /* ns of an entry of a row that one block computes */
-  double int8_walk;           /* us per thousand entries of a row, for each lane, in int8; */
-  double int8_even;           /* us per million entries that cutting by nonzeros takes longer, */
-  double int8_join;           /* and us of its own */
-  double others_bytes;        /* bytes of B per ns that all blocks together gather */
-  double transposing_start;   /* us; to transpose A: */
+  double direct_start;      /* us; SDDMM that computes all of A B: */
+  double direct_step;       /* us for each of K, 512 wide; */
+  double direct_entry;      /* us per million times that an entry is met by a tile */
+  double alike;             /* share of that where rows of the same columns are taken together */
+  double c64;               /* how many times as long as by its bytes */
+  double huge_entry;        /* ns of an entry of a row that one block computes */
+  double int8_walk;         /* us per thousand entries of a row, for each lane, in int8; */
+  double int8_even;         /* us per million entries that cutting by nonzeros takes longer, */
+  double int8_join;         /* and us of its own */
+  double others_bytes;      /* bytes of B per ns that all blocks together gather */
+  double transposing_start; /* us; to transpose A: */
   double transposing_entry, transposing_column; /* us per million */
 };
 
@@ -142,7 +140,8 @@ struct shunt_bundle_costs {
 
 struct shunt_sorted_costs {
   struct shunt_fit_costs scattered[SHUNT_BLOCK_TYPES]; /* one entry in 64 or fewer */
-  struct shunt_fit_costs unstaged, unstaged_half;      /* of those, narrow C */
+  struct shunt_fit_costs layer[SHUNT_BLOCK_TYPES];     /* more */
+  struct shunt_fit_costs unstaged, unstaged_half;      /* of both, narrow C */
 };
 
 struct shunt_vector_costs {

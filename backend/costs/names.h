@@ -94,8 +94,6 @@
 #define SHUNT_CSR_FIELDS(F, line, at) \
   F(line, at, alike, .alike, FIXED) \
   F(line, at, c64, .c64, FIXED) \
-  F(line, at, uneven, .uneven, NEAR) \
-  F(line, at, uneven_half, .uneven_half, NEAR) \
   F(line, at, huge_entry, .huge_entry, FIXED) \
   F(line, at, int8_walk, .int8_walk, FIXED) \
   F(line, at, int8_even, .int8_even, NEAR) \
@@ -312,6 +310,9 @@
   SHUNT_FIT_FIELDS(F, "sorted.half", ours.sorted.scattered[0]) \
   SHUNT_FIT_FIELDS(F, "sorted.f32", ours.sorted.scattered[1]) \
   SHUNT_FIT_FIELDS(F, "sorted.f64", ours.sorted.scattered[2]) \
+  SHUNT_FIT_FIELDS(F, "sorted.layer_half", ours.sorted.layer[0]) \
+  SHUNT_FIT_FIELDS(F, "sorted.layer_f32", ours.sorted.layer[1]) \
+  SHUNT_FIT_FIELDS(F, "sorted.layer_f64", ours.sorted.layer[2]) \
   SHUNT_FIT_FIELDS(F, "sorted.unstaged", ours.sorted.unstaged) \
   SHUNT_FIT_FIELDS(F, "sorted.unstaged_half", ours.sorted.unstaged_half) \
   SHUNT_FIT_FIELDS(F, "vector.narrow", ours.vector.narrow) \

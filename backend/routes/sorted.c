@@ -50,10 +50,10 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_contex
 
 static size_t pack_bytes(const struct shunt_call *c)
 {
-  const struct shunt_csr *a = &c->problem->spmm.a;
+  const struct shunt_spmm *s = &c->problem->spmm;
   if (fits(c->problem, c->context).reason != SHUNT_FITS) return 0;
-  if (!c->forced && !shunt_choose_sorted_candidate(a, c->profile)) return 0;
-  return shunt_sorted_bytes(a);
+  if (!c->forced && !shunt_choose_sorted_candidate(s, c->profile)) return 0;
+  return shunt_sorted_bytes(&s->a);
 }
 
 static struct shunt_outcome expect(const struct shunt_call *c, double *us)
@@ -63,7 +63,7 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
   SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->workspace_bytes < least_workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
-  SHUNT_DECLINE_IF(!shunt_choose_sorted_candidate(&s->a, c->profile), SHUNT_R_PATTERN);
+  SHUNT_DECLINE_IF(!shunt_choose_sorted_candidate(s, c->profile), SHUNT_R_PATTERN);
   return SHUNT_OUTCOME(SHUNT_FITS);
 }
 

@@ -1,6 +1,7 @@
 // sorted_spmm.cu: shunt_sorted_spmm_cuda: checks, the shape of a launch, and the way to the kernels
 // of each type (sorted_spmm.cuh explains how work is cut).
 #include "kernels/common/spmm_operands.cuh"
+#include "kernels/csr/csr_layers.h"
 #include "kernels/sorted/sorted_spmm_launch.cuh"
 
 namespace shunt
@@ -94,6 +95,12 @@ static void choose_rows(struct shunt_sorted_shape *s, const struct shunt_spmm *p
   s->wide = s->lanes_log2 == 2 ? 32 : 64;
 }
 
+// us that all rows of B take, from L2.
+static double gathered_us(const struct shunt_spmm *p)
+{
+  return (double)p->a.nnz * (double)p->b.cols * (double)shunt_type_size(p->b.type) / 8.5e6;
+}
+
 // us that the longest rows which are not long keep a warp, at 1.15 a step of all its groups.
 static double last_row_us(const struct shunt_sorted_shape *s, int64_t rows,
                           const struct shunt_sorted_counts *known)
@@ -114,8 +121,7 @@ static bool choose_unstaged(struct shunt_sorted_shape *s, const struct shunt_spm
   const int64_t n = p->b.cols;
   if (n > MOST_LANES * V) return false;
   s->lanes_log2 = n <= V ? 0 : n <= 2 * V ? 1 : 2;
-  const double gathered = (double)p->a.nnz * (double)n * (double)shunt_type_size(p->b.type);
-  if (s->lanes_log2 == 2 && last_row_us(s, p->a.rows, known) > gathered / 8.5e6 + 6) return false;
+  if (s->lanes_log2 == 2 && last_row_us(s, p->a.rows, known) > gathered_us(p) + 6) return false;
   const int64_t each = p->a.nnz << s->lanes_log2, most = s->lanes_log2 == 2 ? 32 : 16;
   s->team_log2 = csr::kLeastTeamLog2, s->chunk = 4;
   s->share = s->lanes_log2 ? 8 : 4;
@@ -159,6 +165,19 @@ static void choose_longs(struct shunt_sorted_shape *s, const struct shunt_spmm *
   s->cluster = alone ? 8 : 4;
 }
 
+// Of a layer, whose rows are few and long: more rows have blocks, as many as run at once, while the
+// last of the others would take a warp far longer than gathering all.
+static void choose_more_longs(struct shunt_sorted_shape *s, const struct shunt_spmm *p, int V,
+                              const struct shunt_sorted_counts *known, const struct shunt_device *d)
+{
+  enum { LEAST = 128 };
+  const int64_t slices = slices_of(p->b.cols, V, s->long_lanes_log2);
+  const int64_t most = (int64_t)csr::kBlocksPerSm * d->multiprocessors / slices;
+  while (s->limit > LEAST && rows_of(known, s->limit / 2, p->a.rows) <= most &&
+         last_row_us(s, p->a.rows, known) > 4 * gathered_us(p) + 4)
+    s->limit /= 2;
+}
+
 } // namespace sorted
 } // namespace shunt
 
@@ -182,9 +201,11 @@ shunt_sorted_spmm_shape(const struct shunt_spmm *p, const struct shunt_sorted_co
   const int V = 16 / (int)shunt_type_size(p->b.type);
   struct shunt_sorted_shape s = {};
   choose_longs(&s, p, V, known, d);
-  if (choose_unstaged(&s, p, V, known, d)) return s;
-  choose_rows(&s, p, V, d);
-  choose_brief(&s, p, V, known, d);
+  if (!choose_unstaged(&s, p, V, known, d)) {
+    choose_rows(&s, p, V, d);
+    choose_brief(&s, p, V, known, d);
+  }
+  if (shunt_csr_is_layer(&p->a)) choose_more_longs(&s, p, V, known, d);
   return s;
 }
 

@@ -124,7 +124,8 @@ double shunt_cost_waiting(const struct shunt_fit_costs *c, const struct shunt_sp
   if (!f) return 0;
   const double idle = (double)f->idle_steps;
   return 1e-6 * c->idle * idle + 1e-9 * c->idle_bytes * idle * shunt_lesser(row, 512) +
-         1e-9 * c->varied * (double)p->a.nnz * row * shunt_lesser(shunt_cost_variation(f), 4);
+         1e-9 * c->varied * (double)p->a.nnz * row *
+             shunt_lesser(shunt_cost_variation(f), shunt_cost_scattered(&p->a) ? 4 : 1);
 }
 
 int shunt_cost_block_type(shunt_type t)

@@ -97,7 +97,7 @@ bool shunt_choose_rows_of_c(const struct shunt_spmm *p, enum shunt_rows_taken ta
 double shunt_cost_sorted(const struct shunt_spmm *p, const struct shunt_profile *f,
                          const struct shunt_machine *m);
 /* May an order of its rows gain at all?  f: NULL, nothing is known. */
-bool shunt_choose_sorted_candidate(const struct shunt_csr *a, const struct shunt_profile *f);
+bool shunt_choose_sorted_candidate(const struct shunt_spmm *p, const struct shunt_profile *f);
 
 /* ---- vector, straight from CSR ------------------------------------------------------------ */
 

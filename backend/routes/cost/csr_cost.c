@@ -11,17 +11,6 @@ static const struct shunt_csr_costs *of(const struct shunt_machine *m)
   return &m->costs->ours.csr;
 }
 
-/* Rows of different lengths are not at the same columns at the same time: L1 has less of what they
-   gather.  In int8 that was not measured.  */
-static double uneven_us(const struct shunt_spmm *p, const struct shunt_profile *f,
-                        const struct shunt_machine *m)
-{
-  const double bytes = (double)p->a.nnz * (double)p->b.cols * (double)shunt_type_size(p->b.type);
-  if (!f || p->b.type == SHUNT_I8) return 0;
-  return 1e-9 * (shunt_cost_is_half(p) ? of(m)->uneven_half : of(m)->uneven) * bytes *
-         shunt_lesser(shunt_cost_variation(f), 1);
-}
-
 /* f32 layers whose rows differ have shapes of their own, and a line for each; 0: this is no such.
    The lines are a little low where B is large. */
 static double uneven_shape_us(const struct shunt_spmm *p, const struct shunt_profile *f)
@@ -42,7 +31,18 @@ static bool is_unstaged(const struct shunt_spmm *p, const struct shunt_profile *
                                (int64_t)shunt_type_size(p->b.type));
 }
 
-/* What layers take, B as it is. */
+/* The longest row of a layer.  A team that does not stage A has a group for each two and a half
+   entries of a row, 32 at most: as if the row were so many times as long as by 32 it takes.  */
+static double longest_of_layer(const struct shunt_spmm *p, const struct shunt_profile *f,
+                               bool unstaged)
+{
+  const double longest = shunt_cost_longest(&p->a, f);
+  const double groups = (double)p->a.nnz / (double)p->a.rows / 2.5;
+  return unstaged ? longest * 32 / shunt_larger(shunt_lesser(groups, 32), 1) : longest;
+}
+
+/* What layers take, B as it is.  Where rows differ in length they are not at the same columns at
+   the same time, so that L1 has less of what they gather; in int8 that was not measured.  */
 static double layer_us(const struct shunt_spmm *p, const struct shunt_profile *f,
                        const struct shunt_machine *m)
 {
@@ -51,8 +51,8 @@ static double layer_us(const struct shunt_spmm *p, const struct shunt_profile *f
   const double us = uneven_shape_us(p, f);
   if (us > 0) return us;
   if (unstaged) c = half ? &of(m)->unstaged_layer_half : &of(m)->unstaged_layer;
-  return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_longest(&p->a, f), m) +
-         (unstaged ? 0 : uneven_us(p, f, m));
+  return shunt_cost_fitted(c, p, (double)p->a.nnz, longest_of_layer(p, f, unstaged), m) +
+         (p->b.type == SHUNT_I8 ? 0 : shunt_cost_waiting(c, p, f));
 }
 
 static const struct shunt_fit_costs *scattered_costs(const struct shunt_spmm *p,

@@ -2,13 +2,30 @@
 #include "backend/routes/cost/cost_forms.h"
 
 /* Where a third of the steps that rows take side by side is waiting, or where long rows would be
-   what all wait for.  Of layers nothing was measured.  */
-bool shunt_choose_sorted_candidate(const struct shunt_csr *a, const struct shunt_profile *f)
+   what all wait for.  */
+static bool scattered_gains(const struct shunt_csr *a, const struct shunt_profile *f)
 {
   enum { LEAST_ROWS = 1024, LEAST_LONGEST = 64, TIMES_MEAN = 8 };
-  if (!f || a->rows < LEAST_ROWS || !shunt_cost_scattered(a)) return false;
-  return 3 * f->idle_steps >= f->nnz ||
-         (f->longest_row >= LEAST_LONGEST && f->longest_row * f->rows >= TIMES_MEAN * f->nnz);
+  return a->rows >= LEAST_ROWS &&
+         (3 * f->idle_steps >= f->nnz ||
+          (f->longest_row >= LEAST_LONGEST && f->longest_row * f->rows >= TIMES_MEAN * f->nnz));
+}
+
+/* Where the longest row is twice the mean.  In wider f32 and f64 a row that is not long keeps its
+   warp longer than all others take, unless rows are many.  */
+static bool layer_gains(const struct shunt_spmm *p, const struct shunt_profile *f)
+{
+  enum { LEAST_ROWS = 256, LEAST_ROWS_OF_WIDE = 3072, WIDE = 256 /* bytes of a row of B */ };
+  const int64_t row = p->b.cols * (int64_t)shunt_type_size(p->b.type);
+  const bool wide = row > WIDE && !shunt_cost_is_half(p);
+  return p->a.rows >= (wide ? LEAST_ROWS_OF_WIDE : LEAST_ROWS) &&
+         f->longest_row * f->rows >= 2 * f->nnz;
+}
+
+bool shunt_choose_sorted_candidate(const struct shunt_spmm *p, const struct shunt_profile *f)
+{
+  if (!f) return false;
+  return shunt_cost_scattered(&p->a) ? scattered_gains(&p->a, f) : layer_gains(p, f);
 }
 
 /* Where B's rows are one or two loads of 16 bytes A is not staged.  Of four it depends on more: the
@@ -17,7 +34,8 @@ static const struct shunt_fit_costs *line_of(const struct shunt_spmm *p,
                                              const struct shunt_sorted_costs *c)
 {
   const int64_t bytes = p->b.cols * (int64_t)shunt_type_size(p->b.type);
-  if (bytes > 32) return &c->scattered[shunt_cost_block_type(p->b.type)];
+  const int type = shunt_cost_block_type(p->b.type);
+  if (bytes > 32) return shunt_cost_scattered(&p->a) ? &c->scattered[type] : &c->layer[type];
   return shunt_cost_is_half(p) ? &c->unstaged_half : &c->unstaged;
 }
 

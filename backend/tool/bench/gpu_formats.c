@@ -99,7 +99,7 @@ bool gpu_prepare_sorted(struct gpu_case *g, struct bench_way *w)
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const size_t bytes = shunt_sorted_bytes(a);
   if (!is_spmm(g) || !shunt_sorted_spmm_fits(&g->p.spmm) || bytes == 0 ||
-      !shunt_choose_sorted_candidate(a, &g->c->profile))
+      !shunt_choose_sorted_candidate(&g->p.spmm, &g->c->profile))
     return false;
   if (!gpu_get(&g->converted, bytes, "order", w)) return false;
   shunt_sorted_lay_out(a, g->converted, &g->sorted);

@@ -79,7 +79,7 @@ bool calibrate_measure(int minutes, char **sources, int source_count, struct cal
 
 /* ---- lines.c -------------------------------------------------------------------------------- */
 
-enum { CALIBRATE_LINES = 35, CALIBRATE_TERMS = 10 };
+enum { CALIBRATE_LINES = 38, CALIBRATE_TERMS = 10 };
 
 /* What is fitted together: terms of a line of a table. */
 struct calibrate_line {
@@ -91,6 +91,8 @@ struct calibrate_line {
 extern const struct calibrate_line calibrate_lines[CALIBRATE_LINES];
 
 /* The line's terms in *t, of cuSPARSE in its first version: where they are; their number. */
+/* Is the last of its terms `least`?  It is none of their sum, but beside the first one a bound. */
+bool calibrate_has_least(int line);
 int calibrate_places(int line, struct shunt_cost_table *t, double *place[CALIBRATE_TERMS]);
 /* Puts what was fitted into *t, and 0 for what the line has no term for. */
 void calibrate_put(int line, struct shunt_cost_table *t, const double c[CALIBRATE_TERMS]);

@@ -110,16 +110,31 @@ static double weight_of(const struct equation *e, const double *c, int count)
   return fmin(fmax(1 / fmax(estimate, 1e-9), least_weight), 1 / least_weight);
 }
 
+/* Of `least`, the last term, and all others but the first: what is greater by c remains. */
+static void keep_greater(struct equation *e, const double *c, int count)
+{
+  const int last = count - 1;
+  double others = 0;
+  for (int i = 1; i < last; i++) others += c[i] * e->term[i];
+  if (others >= c[last] * e->term[last])
+    e->term[last] = 0;
+  else
+    for (int i = 1; i < last; i++) e->term[i] = 0;
+}
+
+/* In the first round `least` is one of the sum's terms. */
 static void solve(const struct calibrate_fit *fit, int line, int without, double floor, int count,
                   double c[CALIBRATE_TERMS])
 {
-  enum { ROUNDS = 3 };
-  for (int round = 0; round < ROUNDS; round++) {
+  const bool bound = calibrate_has_least(line);
+  const int rounds = bound ? 8 : 3;
+  for (int round = 0; round < rounds; round++) {
     struct least_squares sum = {.right = {0}};
     for (int i = 0; i < fit->count[line]; i++) {
-      const struct equation *e = &fit->of[line][i];
-      if (e->matrix != without)
-        least_squares_add(&sum, e->term, count, e->sum, round > 0 ? weight_of(e, c, count) : 1);
+      struct equation e = fit->of[line][i];
+      if (e.matrix == without) continue;
+      if (bound && round > 0) keep_greater(&e, c, count);
+      least_squares_add(&sum, e.term, count, e.sum, round > 0 ? weight_of(&e, c, count) : 1);
     }
     least_squares_solve(&sum, count, floor, c);
   }

@@ -3,8 +3,7 @@
    Which line an estimate comes from, and what it multiplies the line's coefficients with, is found
    by asking the estimate itself (backend/routes/cost/costs.h) with other coefficients.  Which terms
    a line has was found with many matrices at hand (tests/bench/costs.md): the others are none of
-   its form's, or no matrix tells them, or they are none of a sum (`least`), and are 0 in the
-   end.  */
+   its form's, or no matrix tells them, and are 0 in the end.  */
 #include <string.h>
 
 #include "backend/costs/coefficients.h"
@@ -17,17 +16,19 @@
 #define OF_DEFAULT "start entry gather written row longest beyond far"
 #define OF_ALG1 "start gather written row longest beyond huge"
 #define OF_ALG3 "start entry gather written row tiles longest beyond huge far"
-#define OF_LAYER "start entry gather written longest"
-#define OF_CSR_LAYER "start gather written row longest beyond"
-#define OF_BUNDLE_LAYER OF_CSR_LAYER
+#define OF_LAYER "start entry gather written row tiles longest beyond"
+#define OF_DEFAULT_LAYER "start gather least"
+#define OF_BUNDLE_LAYER "start gather written row longest beyond"
+#define OF_CSR_LAYER OF_BUNDLE_LAYER " idle varied"
+#define OF_SORTED_LAYER OF_BUNDLE_LAYER " tiles"
 
 const char *const calibrate_way_words[CALIBRATE_WAYS] = {"default", "alg1",   "alg3",
                                                          "csr",     "bundle", "sorted"};
 
-#define LAYERS(name, way)                                                                          \
-  {name ".half", way, OF_LAYER, true}, {name ".f32", way, OF_LAYER, true},                         \
+#define LAYERS(name, way, terms)                                                                   \
+  {name ".half", way, OF_LAYER, true}, {name ".f32", way, terms, true},                            \
   {                                                                                                \
-    name ".f64", way, OF_LAYER, true                                                               \
+    name ".f64", way, terms, true                                                                  \
   }
 
 const struct calibrate_line calibrate_lines[CALIBRATE_LINES] = {
@@ -47,6 +48,9 @@ const struct calibrate_line calibrate_lines[CALIBRATE_LINES] = {
     {"sorted.half", CALIBRATE_SORTED, OF_SORTED, false},
     {"sorted.f32", CALIBRATE_SORTED, OF_SORTED, false},
     {"sorted.f64", CALIBRATE_SORTED, OF_SORTED, false},
+    {"sorted.layer_half", CALIBRATE_SORTED, OF_SORTED_LAYER, false},
+    {"sorted.layer_f32", CALIBRATE_SORTED, OF_SORTED_LAYER, false},
+    {"sorted.layer_f64", CALIBRATE_SORTED, OF_SORTED_LAYER, false},
     {"sorted.unstaged", CALIBRATE_SORTED, OF_SORTED, false},
     {"sorted.unstaged_half", CALIBRATE_SORTED, OF_SORTED, false},
     {"original.narrow", CALIBRATE_DEFAULT, OF_DEFAULT, false},
@@ -57,9 +61,9 @@ const struct calibrate_line calibrate_lines[CALIBRATE_LINES] = {
     {"original.alg3_half", CALIBRATE_ALG3, OF_ALG3, false},
     {"original.alg3_f32", CALIBRATE_ALG3, OF_ALG3, false},
     {"original.alg3_f64", CALIBRATE_ALG3, OF_ALG3, false},
-    LAYERS("original.layer", CALIBRATE_DEFAULT),
-    LAYERS("original.layer_alg1", CALIBRATE_ALG1),
-    LAYERS("original.layer_alg3", CALIBRATE_ALG3)};
+    LAYERS("original.layer", CALIBRATE_DEFAULT, OF_DEFAULT_LAYER),
+    LAYERS("original.layer_alg1", CALIBRATE_ALG1, OF_LAYER),
+    LAYERS("original.layer_alg3", CALIBRATE_ALG3, OF_LAYER)};
 
 /* ---- coefficients --------------------------------------------------------------------------- */
 
@@ -87,6 +91,11 @@ int calibrate_places(int line, struct shunt_cost_table *t, double *place[CALIBRA
     if (strcmp(list->of[i].line, l->name) == 0 && has_word(l->terms, list->of[i].name))
       place[count++] = shunt_coefficient_in(t, &list->of[i], 0);
   return count;
+}
+
+bool calibrate_has_least(int line)
+{
+  return has_word(calibrate_lines[line].terms, "least");
 }
 
 /* Takes the line out of the estimate. */
@@ -195,7 +204,7 @@ bool calibrate_is_open(const struct calibrate_timings *of, const struct calibrat
   if (way == algorithm) return true;
   describe(of, c, algorithm, &p, &f);
   if (way == CALIBRATE_CSR) return !shunt_choose_original_over_csr(&p, &f);
-  if (way == CALIBRATE_SORTED) return c->us[way] > 0; /* measured where it may gain */
+  if (way == CALIBRATE_SORTED) return c->us[way] > 0 && shunt_choose_sorted_candidate(&p.spmm, &f);
   return way == CALIBRATE_BUNDLE && c->type != SHUNT_F16 && c->vectors >= 0 &&
          shunt_choose_bundle_candidate(&p.spmm.a, &f);
 }

@@ -250,23 +250,32 @@ static void test_dense_shapes_alone(void)
 /* Matrices that an order of their rows may help. */
 static void test_sorted_candidates(void)
 {
-  struct shunt_csr a = {.rows = 4000, .cols = 4000, .nnz = 30000, .value_type = SHUNT_F32};
-  struct shunt_profile f = {.rows = a.rows, .cols = a.cols, .nnz = a.nnz, .longest_row = 12};
-  check(!shunt_choose_sorted_candidate(&a, &f), "rows that are alike: none");
-  check(!shunt_choose_sorted_candidate(&a, NULL), "nor unseen ones");
-  f.idle_steps = a.nnz / 3;
-  check(shunt_choose_sorted_candidate(&a, &f), "a third of the steps is waiting");
+  struct shunt_spmm p = {.a = {.rows = 4000, .cols = 4000, .nnz = 30000, .value_type = SHUNT_F32},
+                         .b = {.cols = 64, .type = SHUNT_F32}};
+  struct shunt_profile f = {.rows = p.a.rows, .cols = p.a.cols, .nnz = p.a.nnz, .longest_row = 12};
+  check(!shunt_choose_sorted_candidate(&p, &f), "rows that are alike: none");
+  check(!shunt_choose_sorted_candidate(&p, NULL), "nor unseen ones");
+  f.idle_steps = p.a.nnz / 3;
+  check(shunt_choose_sorted_candidate(&p, &f), "a third of the steps is waiting");
   f.idle_steps--;
-  check(!shunt_choose_sorted_candidate(&a, &f), "or less");
+  check(!shunt_choose_sorted_candidate(&p, &f), "or less");
   f.longest_row = 63;
-  check(!shunt_choose_sorted_candidate(&a, &f), "a row of eight times the mean, which is short");
+  check(!shunt_choose_sorted_candidate(&p, &f), "a row of eight times the mean, which is short");
   f.longest_row = 64;
-  check(shunt_choose_sorted_candidate(&a, &f), "and a long one");
-  a.rows = f.rows = 1023;
-  check(!shunt_choose_sorted_candidate(&a, &f), "not in a small matrix");
-  a.rows = f.rows = 4000, a.cols = f.cols = 400;
-  f.idle_steps = a.nnz;
-  check(!shunt_choose_sorted_candidate(&a, &f), "nor in a layer");
+  check(shunt_choose_sorted_candidate(&p, &f), "and a long one");
+  p.a.rows = f.rows = 1023;
+  check(!shunt_choose_sorted_candidate(&p, &f), "not in a small matrix");
+  p.a.rows = f.rows = 4000, p.a.cols = f.cols = 400;
+  f.idle_steps = p.a.nnz;
+  f.longest_row = (2 * p.a.nnz + p.a.rows - 1) / p.a.rows;
+  check(shunt_choose_sorted_candidate(&p, &f), "in a layer whose longest row is twice the mean");
+  p.b.cols = 65, p.a.rows = f.rows = 3071, f.longest_row = 400;
+  check(!shunt_choose_sorted_candidate(&p, &f), "but for few rows of wide C");
+  p.b.cols = 64, p.a.rows = f.rows = 4000, f.longest_row = 15;
+  f.longest_row--;
+  check(!shunt_choose_sorted_candidate(&p, &f), "not in one that has none");
+  p.a.rows = f.rows = 255, f.longest_row = 400;
+  check(!shunt_choose_sorted_candidate(&p, &f), "nor in a small one");
 }
 
 int main(void)
