@@ -350,6 +350,25 @@ void test_capture(Arena &m, const Pattern &p)
   check(!wrong, "captured, sorting and product: replays read values and scalars anew");
 }
 
+// From which length on rows have blocks, by counts alone: those of a layer and of scattered matrices.
+void test_longs()
+{
+  static const shunt_sorted_counts known = {
+      {1024, 1024, 1020, 1015, 1000, 990, 935, 717, 418, 150, 20, 0, 0, 0}};
+  shunt_device d = {};
+  d.multiprocessors = 132;
+  const auto limit = [&](int64_t cols, int64_t n) {
+    shunt_spmm p = {};
+    p.a.rows = 1024, p.a.cols = cols, p.a.nnz = 588554, p.a.value_type = SHUNT_F32;
+    p.b.cols = p.c.cols = n, p.b.type = p.c.type = SHUNT_F32;
+    return shunt_sorted_spmm_shape(&p, &known, &d).limit;
+  };
+  check(limit(4096, 8) == 512 && limit(4096, 32) == 512,
+        "a layer's last row would end late: more rows have a block");
+  check(limit(4096, 128) == 1024, "not where their slices are more blocks than run at once");
+  check(limit(100000, 8) == 1024, "nor in a scattered matrix");
+}
+
 void test_declined(Arena &m, const Pattern &p)
 {
   const Types &t = kTypes[4];
@@ -433,6 +452,7 @@ int main()
   for (int64_t n : {8, 64}) test_repeats(m, all[2], n);
   for (int64_t n : {8, 64}) test_repeats(m, all[10], n);
   test_capture(m, all[10].p);
+  test_longs();
   test_declined(m, all[0].p);
   return finish();
 }
