@@ -45,8 +45,9 @@ struct shunt_common_costs {
        + huge (from there on)
        + entry nnz + row rows + tiles (of 128 bytes of a row, but the first)
        + list gathered rows
-       + gather, far (bytes gathered) + written (bytes of C)
-       + idle, idle_bytes, varied (where rows differ)  */
+       + gather, far, wide (bytes gathered) + written (bytes of C)
+       + idle, idle_bytes, varied (where rows differ)
+       + lines (what the kernel's own lines say)  */
 struct shunt_fit_costs {
   double start;   /* us */
   double entry;   /* us per million entries of A */
@@ -65,6 +66,8 @@ struct shunt_fit_costs {
      per GB of gathered B, times the rows' variation, 4 at most.  */
   double idle, idle_bytes, varied;
   double least; /* us per million entries of A that all but `start` takes at least */
+  double wide;  /* us per GB of gathered B, for each power of two that its rows exceed 1 KB by */
+  double lines; /* of `csr`: us per us of its layers' lines (kernels/csr/csr_layers.h) */
 };
 
 /* SpMM, A in square blocks:  start + rate products + written elements of C */
@@ -114,9 +117,9 @@ struct shunt_layer_sddmm_costs {
 
 struct shunt_csr_costs {
   struct shunt_fit_costs scattered[SHUNT_BLOCK_TYPES]; /* one entry in 64 or fewer */
-  struct shunt_fit_costs layer, layer_half; /* the others, by the longest row; of 2-byte types */
-  /* Narrow C, A being read without staging it: scattered matrices, and layers. */
-  struct shunt_fit_costs unstaged, unstaged_half, unstaged_layer, unstaged_layer_half;
+  struct shunt_fit_costs lines[SHUNT_BLOCK_TYPES];     /* the others, by the kernel's own lines; */
+  struct shunt_fit_costs layer, layer_half; /* without such, by the longest row; of 2-byte types */
+  struct shunt_fit_costs unstaged, unstaged_half;    /* scattered, narrow C: A is not staged */
   struct shunt_sddmm_costs sddmm[SHUNT_BLOCK_TYPES]; /* of layers; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
   double direct_start;      /* us; SDDMM that computes all of A B: */

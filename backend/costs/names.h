@@ -62,7 +62,9 @@
   F(line, at, idle, .idle, NEAR) \
   F(line, at, idle_bytes, .idle_bytes, NEAR) \
   F(line, at, varied, .varied, NEAR) \
-  F(line, at, least, .least, NEAR)
+  F(line, at, least, .least, NEAR) \
+  F(line, at, lines, .lines, NEAR) \
+  F(line, at, wide, .wide, NEAR)
 
 #define SHUNT_BLOCK_FIELDS(F, line, at) \
   F(line, at, size, .size, FIXED) \
@@ -290,10 +292,11 @@
   SHUNT_FIT_FIELDS(F, "csr.scattered_f64", ours.csr.scattered[2]) \
   SHUNT_FIT_FIELDS(F, "csr.layer", ours.csr.layer) \
   SHUNT_FIT_FIELDS(F, "csr.layer_half", ours.csr.layer_half) \
+  SHUNT_FIT_FIELDS(F, "csr.lines_half", ours.csr.lines[0]) \
+  SHUNT_FIT_FIELDS(F, "csr.lines_f32", ours.csr.lines[1]) \
+  SHUNT_FIT_FIELDS(F, "csr.lines_f64", ours.csr.lines[2]) \
   SHUNT_FIT_FIELDS(F, "csr.unstaged", ours.csr.unstaged) \
   SHUNT_FIT_FIELDS(F, "csr.unstaged_half", ours.csr.unstaged_half) \
-  SHUNT_FIT_FIELDS(F, "csr.unstaged_layer", ours.csr.unstaged_layer) \
-  SHUNT_FIT_FIELDS(F, "csr.unstaged_layer_half", ours.csr.unstaged_layer_half) \
   SHUNT_SDDMM_FIELDS(F, "csr.sddmm.half", ours.csr.sddmm[0]) \
   SHUNT_SDDMM_FIELDS(F, "csr.sddmm.f32", ours.csr.sddmm[1]) \
   SHUNT_SDDMM_FIELDS(F, "csr.sddmm.f64", ours.csr.sddmm[2]) \

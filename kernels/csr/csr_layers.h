@@ -1,17 +1,20 @@
-/* csr_layers.h: layers, and what the split kernel takes of those in f32 whose rows differ.
+/* csr_layers.h: layers, and how the split kernel cuts those whose rows somebody counted.
 
-   Pruned layers have few zeros beside what is called scattered, and their rows share nothing that
-   L1 could keep.  Rows of one length are at the same columns at the same time, so L1 has much of
-   what they gather.  Rows that differ are not: narrow slices of C, of which L1 holds more rows of
-   B, gain more than A loses that is read again for each.  A few shapes are estimated, each by a
-   line:
+   Pruned layers have few zeros beside what is called scattered; their rows are few and long, and B
+   is in L2.  A row has 8, 16 or 32 lanes of a warp, or 2, 4 or 8 warps of one block
+   (csr_spmm_split_blocks.cuh), in groups of 2^lanes_log2 lanes, of which each has 16 bytes of a row
+   of B; A is staged in shared memory or not (csr_spmm_split_walk_unstaged.cuh).  What that takes is
+   estimated, a line for each kind of groups:
 
-     us = start + gather x nonzeros x n x 4 / 8 TB/s + row x rows x slices / 1000
-          + longest x kept / 100
+     us = start + (gather + uneven x (longest / mean - 1, 1 at most)) x (bytes of B's rows, MB) / 8
+          + warp x (warps, thousands) + entry x (entries x slices of C, millions)
+          + step x (entries of a group, of the longest row, hundreds)
+          + round x (rounds of the device's warps, but the first) x (the same of a mean row)
 
-   kept: nonzeros of the longest row that one warp walks alone, which all else may wait for.  The
-   lines are 1.07 off where they were fitted, 25 layers on an H200, and 1.11 off on others
-   (tests/bench/csr.md).  */
+   as all may wait for the longest row, and rows that differ are not at the same columns at the same
+   time, so that L1 has less of what they gather.  The lines rest on 129 layers in f16, f32 and f64,
+   8 to 512 columns, on an H200: they are 1.09 off for a layer that they were not fitted to, and
+   what is chosen by them takes 1.03 of the best (tests/bench/csr.md).  */
 #ifndef SHUNT_CSR_LAYERS_H
 #define SHUNT_CSR_LAYERS_H
 
@@ -23,61 +26,132 @@ static inline bool shunt_csr_is_layer(const struct shunt_csr *a)
   return (double)a->nnz >= (double)a->rows * (double)a->cols / 64;
 }
 
-/* A shape of the split kernel: each row has a warp, each thread of a group 4 columns. */
-struct shunt_csr_uneven {
-  int lanes_log2;
-  int limit; /* rows are long that have so many halves of the mean; 0: none is */
-  double start, gather, row, longest;
+/* Is it cut like one?  Others are whose rows are so few that one more warp for each gains. */
+static inline bool shunt_csr_is_cut_as_layer(const struct shunt_csr *a)
+{
+  enum { FEW_ROWS = 1024, LEAST_MEAN = 16 };
+  return shunt_csr_is_layer(a) || (a->rows <= FEW_ROWS && a->nnz >= LEAST_MEAN * a->rows);
+}
+
+/* What the estimates read: sizes of A; the longest row; columns of B, and bytes of its elements;
+   the device's.  */
+struct shunt_csr_layer {
+  int64_t rows, nonzeros, longest, n, size;
+  int multiprocessors;
 };
 
-enum { SHUNT_CSR_UNEVEN_SHAPES = 5, SHUNT_CSR_UNEVEN_COLUMNS = 4 /* of a lane */ };
+struct shunt_csr_layer_cut {
+  int threads; /* of a row: 8, 16 or 32; or 64, 128 or 256, a block */
+  int lanes_log2;
+  bool unstaged;
+};
 
-static inline const struct shunt_csr_uneven *shunt_csr_uneven_shapes(void)
+struct shunt_csr_layer_line {
+  double start, gather, warp, entry, step, round, uneven; /* start 0: no such line */
+};
+
+enum { SHUNT_CSR_LAYER_LANES = 6 /* lanes_log2 0 .. 5 */ };
+
+static inline const struct shunt_csr_layer_line *
+shunt_csr_layer_line(const struct shunt_csr_layer_cut *cut)
 {
-  static const struct shunt_csr_uneven shapes[SHUNT_CSR_UNEVEN_SHAPES] = {
-      {2, 0, 1.45, 0.602, 0.327, 0.526}, {3, 0, 1.18, 0.492, 0.270, 0.856},
-      {4, 0, 1.00, 0.487, 0.097, 1.541}, {2, 3, 5.85, 0.707, 0.341, 0.398},
-      {3, 3, 5.82, 0.665, 0.308, 0.743},
+  static const struct shunt_csr_layer_line lines[2][2][SHUNT_CSR_LAYER_LANES] = {
+      /* of a warp: A staged, and not */
+      {{{0, 0, 0, 0, 0, 0, 0},
+        {1.98, 0, 0.306, 4.47, 5.62, 3.64, 0.0255},
+        {1.96, 0.571, 0.278, 0.0714, 3.63, 2.7, 0.0382},
+        {1.99, 0.395, 0.238, 0.0247, 2.7, 3.09, 0.0545},
+        {1.85, 0.313, 0.161, 0.00977, 2.91, 4.59, 0.0601},
+        {1.7, 0.235, 0.0987, 0.00367, 2.79, 5.89, 0.104}},
+       {{1.92, 0.861, 0.232, 0.43, 10.2, 14.9, 0},
+        {1.86, 0.603, 0.207, 0.151, 9.36, 16, 0.0389},
+        {1.72, 0.29, 0.219, 0.0362, 9.61, 14.7, 0},
+        {1.69, 0.247, 0.202, 0.0154, 8.6, 12.2, 0.028}}},
+      /* blocks */
+      {{{0, 0, 0, 0, 0, 0, 0},
+        {2.09, 0.341, 0.32, 4.07, 6.35, 0, 0.00249},
+        {1.92, 0.694, 0.317, 0.0868, 4.33, 0, 0},
+        {1.86, 0.477, 0.277, 0.0298, 3.46, 1.93, 0.00119},
+        {1.97, 0.439, 0.153, 0.0137, 3.34, 3.63, 0.025}},
+       {{1.98, 1.19, 0.245, 0.595, 7.74, 3.76, 0},
+        {1.88, 0.934, 0.223, 0.233, 7.39, 1.25, 0},
+        {1.8, 0.434, 0.219, 0.0542, 7.91, 7, 0},
+        {1.72, 0.29, 0.179, 0.0181, 8.08, 9.43, 0}}},
   };
-  return shapes;
+  return &lines[cut->threads > 32][cut->unstaged][cut->lanes_log2];
 }
 
-/* Where the lines were fitted, and the shapes gain; a layer, by its longest row (negative: nobody
-   knows).  */
-static inline bool shunt_csr_is_uneven(int64_t rows, int64_t nonzeros, int64_t longest, int64_t n)
+/* The logarithm of the columns that a group has: 16 bytes a lane. */
+static inline int shunt_csr_layer_width_log2(const struct shunt_csr_layer *m, int lanes_log2)
 {
-  return rows > 0 && n >= 32 && nonzeros >= 24 * rows && 2 * longest * rows >= 5 * nonzeros &&
-         longest * rows <= 16 * nonzeros && nonzeros < 1 << 24;
+  return lanes_log2 + (m->size == 2 ? 3 : m->size == 4 ? 2 : 1);
 }
 
-/* From where on rows are long; INT64_MAX: nowhere. */
-static inline int64_t shunt_csr_uneven_limit(const struct shunt_csr_uneven *s, int64_t rows,
-                                             int64_t nonzeros)
+/* us, by the line that there must be.  Called for some twenty cuts a launch: few divisions. */
+static inline double shunt_csr_layer_us(const struct shunt_csr_layer *m,
+                                        const struct shunt_csr_layer_cut *cut)
 {
-  const int64_t limit = s->limit * (nonzeros / rows) / 2;
-  return s->limit == 0 ? INT64_MAX : limit < 64 ? 64 : limit;
+  enum { WARPS = 32 /* that a multiprocessor runs at once */ };
+  const struct shunt_csr_layer_line *l = shunt_csr_layer_line(cut);
+  const int width_log2 = shunt_csr_layer_width_log2(m, cut->lanes_log2);
+  const int64_t slices = (m->n + (1 << width_log2) - 1) >> width_log2;
+  const double nonzeros = (double)m->nonzeros, longest = (double)m->longest;
+  const double mean = nonzeros / (double)m->rows, group = 1.0 / (cut->threads >> cut->lanes_log2);
+  const double warps = (double)(m->rows * slices * cut->threads) * (1.0 / 32);
+  const double more = warps * (1.0 / (WARPS * m->multiprocessors)) - 1;
+  const double differ = longest < 2 * mean ? longest / mean - 1 : 1;
+  return l->start +
+         1e-6 / 8 * (l->gather + l->uneven * differ) * nonzeros * (double)(m->n * m->size) +
+         1e-3 * l->warp * warps + 1e-6 * l->entry * nonzeros * (double)slices +
+         1e-2 * (l->step * longest + l->round * (more > 0 ? more : 0) * mean) * group;
 }
 
-static inline double shunt_csr_uneven_us(const struct shunt_csr_uneven *s, int64_t rows,
-                                         int64_t nonzeros, int64_t longest, int64_t n)
+/* Are there lines for it?  B is read 16 bytes at a time, and entries are not so many that a row may
+   be longer than a team takes.  */
+static inline bool shunt_csr_layer_has_lines(const struct shunt_csr_layer *m)
 {
-  const int64_t limit = shunt_csr_uneven_limit(s, rows, nonzeros);
-  const int64_t kept = longest < limit ? longest : limit;
-  const int64_t width = SHUNT_CSR_UNEVEN_COLUMNS << s->lanes_log2;
-  const int64_t slices = (n + width - 1) / width;
-  return s->start + s->gather * 4e-6 / 8 * ((double)nonzeros * (double)n) +
-         1e-3 * s->row * ((double)rows * (double)slices) + 1e-2 * s->longest * (double)kept;
+  enum { MOST = 1 << 24 };
+  return m->rows > 0 && m->nonzeros > 0 && m->nonzeros < MOST && m->longest >= 0 && m->size >= 2 &&
+         m->size <= 8 && m->n > 0 && m->n * m->size % 16 == 0 && m->multiprocessors > 0;
 }
 
-/* The shape that is estimated to end first. */
-static inline const struct shunt_csr_uneven *shunt_csr_choose_uneven(int64_t rows, int64_t nonzeros,
-                                                                     int64_t longest, int64_t n)
+/* Were groups like these timed for so many columns?  They are not wider than C by half, and C has
+   16 slices at most, 4 where A is not staged.  */
+static inline bool shunt_csr_layer_has_groups(const struct shunt_csr_layer *m,
+                                              const struct shunt_csr_layer_cut *cut)
 {
-  const struct shunt_csr_uneven *shape = shunt_csr_uneven_shapes(), *best = shape;
-  for (int i = 1; i < SHUNT_CSR_UNEVEN_SHAPES; i++)
-    if (shunt_csr_uneven_us(&shape[i], rows, nonzeros, longest, n) <
-        shunt_csr_uneven_us(best, rows, nonzeros, longest, n))
-      best = &shape[i];
+  const int64_t width = (int64_t)1 << shunt_csr_layer_width_log2(m, cut->lanes_log2);
+  const int least = cut->unstaged ? 0 : 1;
+  return (width < 2 * m->n || cut->lanes_log2 <= least) && width * (cut->unstaged ? 4 : 16) >= m->n;
+}
+
+/* And so many threads for rows of so many entries? */
+static inline bool shunt_csr_layer_has_threads(const struct shunt_csr_layer *m,
+                                               const struct shunt_csr_layer_cut *cut)
+{
+  if (shunt_csr_layer_line(cut)->start == 0 || cut->threads >> cut->lanes_log2 == 0) return false;
+  if (cut->threads < 32) return m->nonzeros <= 64 * m->rows;
+  return cut->threads == 32 || 4 * m->nonzeros >= cut->threads * m->rows * (cut->unstaged ? 1 : 2);
+}
+
+/* The cut that is estimated to end first, and *us; of no threads where none was timed. */
+static inline struct shunt_csr_layer_cut shunt_csr_choose_layer_cut(const struct shunt_csr_layer *m,
+                                                                    double *us)
+{
+  enum { LEAST = 8, MOST = 256 };
+  struct shunt_csr_layer_cut best = {0, 0, false}, at;
+  for (int unstaged = 0; unstaged < 2; unstaged++)
+    for (at.lanes_log2 = 0; at.lanes_log2 < SHUNT_CSR_LAYER_LANES; at.lanes_log2++) {
+      at.unstaged = unstaged != 0;
+      if (!shunt_csr_layer_has_groups(m, &at)) continue;
+      for (at.threads = LEAST; at.threads <= MOST; at.threads *= 2) {
+        if (!shunt_csr_layer_has_threads(m, &at)) continue;
+        const double taken = shunt_csr_layer_us(m, &at);
+        if (best.threads && taken >= *us) continue;
+        best = at;
+        *us = taken;
+      }
+    }
   return best;
 }
 

@@ -172,6 +172,6 @@ extern "C" shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, in
     return SHUNT_E_WORKSPACE;
   how.split = true;
   how.longest = longest_row;
-  how.layer = shunt_csr_is_layer(&p->a);
+  how.layer = shunt_csr_is_cut_as_layer(&p->a);
   return run(p, d, how, workspace, stream);
 }

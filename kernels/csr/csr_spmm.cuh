@@ -67,7 +67,7 @@ struct layout {
   bool direct;     // not cut at all: the guarded kernel, one launch, no workspace
   bool split;      // by rows, one launch, no workspace (csr_spmm_split.cuh)
   int64_t longest; // of split: length of the longest row, as far as known; -1
-  bool layer;      // of split: one element of A in 64 is stored, or more
+  bool layer;      // of split: A is cut as a layer is (csr_layers.h)
   bool copies_b;   // B is column-major and is copied to the workspace first
   int tile;        // items of a tile
   int64_t tiles;

@@ -5,6 +5,7 @@
 #include "kernels/csr/csr_spmm_merge.cuh"
 #include "kernels/csr/csr_spmm_merge_join.cuh"
 #include "kernels/csr/split/csr_spmm_split.cuh"
+#include "kernels/csr/split/csr_spmm_split_blocks.cuh"
 #include "kernels/csr/split/csr_spmm_split_choice.cuh"
 #include "kernels/csr/split/csr_spmm_split_unstaged.cuh"
 #include "kernels/guard/row_by_row.cuh"
@@ -74,10 +75,14 @@ auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, spl
   } else if constexpr (!has_ways<S, V>) {
     return spmm_split<S, Out, T, V, kChunk, way::any>;
   } else {
-    if constexpr (has_unstaged<S, T, V>)
+    if constexpr (has_unstaged<S, T, V>) {
+      if (shape.row_warps)
+        return shape.unstaged ? spmm_split_blocks<false, S, Out, T, V>
+                              : spmm_split_blocks<true, S, Out, T, V>;
       if (shape.unstaged)
         return alone ? spmm_split_unstaged<false, S, Out, T, V>
                      : spmm_split_unstaged<true, S, Out, T, V>;
+    }
     constexpr int kListChunk = sizeof(T) > 4 ? 4 : kChunk;
     if (shape.team_rows && alone) return spmm_split<S, Out, T, V, kListChunk, way::lists>;
     if (shape.team_rows) return spmm_split<S, Out, T, V, 4, way::mixed>;
@@ -97,11 +102,14 @@ shunt_status launch_split(args<T> a, split_shape shape, const shunt_device *d, s
 {
   const int64_t width = V << shape.lanes_log2, long_width = V << shape.long_lanes_log2;
   const int64_t long_slices = (a.n + long_width - 1) / long_width;
-  const int64_t windows =
-      shape.search && a.nonzeros > shape.limit ? (a.nonzeros + shape.window - 1) / shape.window : 0;
   if (!has_lists<S, T, V>) shape.team_rows = 0;
   const int64_t rows_per_team = shape.team_rows ? shape.team_rows : 1;
-  const int64_t rows_per_block = (shape.threads >> shape.team_log2) * rows_per_team;
+  if (!has_unstaged<S, T, V>) shape.row_warps = 0;
+  if (shape.row_warps) shape.threads = 32 * shape.row_warps, shape.search = false;
+  const int64_t rows_per_block =
+      shape.row_warps ? 1 : (shape.threads >> shape.team_log2) * rows_per_team;
+  const int64_t windows =
+      shape.search && a.nonzeros > shape.limit ? (a.nonzeros + shape.window - 1) / shape.window : 0;
   const int64_t row_blocks = (a.rows + rows_per_block - 1) / rows_per_block;
   const int64_t blocks = windows * long_slices + row_blocks * ((a.n + width - 1) / width);
   if (blocks > INT32_MAX || a.rows >= kMostNonzeros || a.nonzeros >= kMostNonzeros)

@@ -43,8 +43,10 @@ struct shunt_sorted_shape {
   int long_lanes_log2;       /* of the blocks that have a row each: 1 .. 3 */
   int limit, huge, cluster;  /* cluster: 1, 2, 4 or 8 */
   int wide;
-  int brief; /* 0, 4, 8 or 16; 0 where lanes_log2 is 1 */
-  int share; /* 0, or 4, 8 .. 64: nothing but lanes_log2 and what long rows have counts then */
+  int brief;  /* 0, 4, 8 or 16; 0 where lanes_log2 is 1 */
+  int spread; /* of those: 0 .. 2; they have 2^spread times the lanes that fetch them, and a warp as
+                 many fewer; at most lanes_log2, and 1 less for each power of 2 of brief beyond 4 */
+  int share;  /* 0, or 4, 8 .. 64: nothing but lanes_log2 and what long rows have counts then */
 };
 
 /* Can shunt_sorted_spmm_cuda take it?  Types, orders, sizes and alignment are looked at. */

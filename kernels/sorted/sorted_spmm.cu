@@ -37,7 +37,8 @@ static bool staged_in_range(const struct shunt_sorted_shape *s)
          s->team_log2 >= csr::kLeastTeamLog2 && s->team_log2 >= s->lanes_log2 &&
          s->team_log2 <= 5 &&
          (s->brief == 0 ||
-          (is_power(s->brief, 4, 16) && s->chunk == 4 && s->lanes_log2 >= csr::kLeastTeamLog2));
+          (is_power(s->brief, 4, 16) && s->chunk == 4 && s->lanes_log2 >= csr::kLeastTeamLog2 &&
+           s->spread >= 0 && s->brief << s->spread <= 4 << s->lanes_log2));
 }
 
 static bool in_range(const struct shunt_sorted_shape *s)
@@ -89,9 +90,13 @@ static void choose_rows(struct shunt_sorted_shape *s, const struct shunt_spmm *p
   while (s->lanes_log2 < 4 && V << s->lanes_log2 < n) s->lanes_log2++;
   const bool narrower = s->lanes_log2 == 4 && n <= V << 4 && warps_of(p, V, 4, d) < 64;
   if (narrower) s->lanes_log2 = 3;
+  const int64_t mean = p->a.nnz / p->a.rows;
+  const bool many = p->a.rows * slices_of(n, V, 5) >= 100 * d->multiprocessors && V < 8;
+  if (many && mean >= 24 && n > V << 4) s->lanes_log2 = 5;
   s->team_log2 = s->lanes_log2 < csr::kLeastTeamLog2 ? csr::kLeastTeamLog2 : s->lanes_log2;
   const int64_t few = narrower ? 32 : s->lanes_log2 <= 2 ? 16 : 8 << s->lanes_log2;
   s->chunk = warps_of(p, V, s->lanes_log2, d) < few ? 8 : 4;
+  if (many && mean >= 48 && s->lanes_log2 >= 4) s->chunk = 8;
   s->wide = s->lanes_log2 == 2 ? 32 : 64;
 }
 
@@ -131,21 +136,34 @@ static bool choose_unstaged(struct shunt_sorted_shape *s, const struct shunt_spm
   return true;
 }
 
+// Warps that take the rows of fewer than 8 entries as lists, of a multiprocessor.
+static int64_t list_warps(const struct shunt_sorted_shape *s, const struct shunt_spmm *p, int V,
+                          const struct shunt_sorted_counts *known, const struct shunt_device *d)
+{
+  const int64_t four = known->at_least[1], eight = known->at_least[2];
+  const int64_t slices = slices_of(p->b.cols, V, s->lanes_log2);
+  return (((p->a.rows - four) << s->spread) / 32 + ((four - eight) << s->spread) / 16) * slices /
+         d->multiprocessors;
+}
+
 // Short rows in lists: where most rows are, and either their warps are as many as run at once, or
-// what others do takes longer than the last lists.
+// what others do takes longer than the last lists.  Of fewer rows than that a team has 8 at a time,
+// where most of the device has a list then.
 static void choose_brief(struct shunt_sorted_shape *s, const struct shunt_spmm *p, int V,
                          const struct shunt_sorted_counts *known, const struct shunt_device *d)
 {
   const int64_t some = known->at_least[0], four = known->at_least[1], eight = known->at_least[2];
-  const int64_t slices = slices_of(p->b.cols, V, s->lanes_log2);
-  const int64_t warps = ((p->a.rows - four) / 32 + (four - eight) / 16) * slices;
   const int64_t entries = 2 * (some - four) + 11 * (four - eight) / 2; // of short rows, about
   if (some == 0 || s->lanes_log2 < 3 || 2 * (p->a.rows - eight) < p->a.rows) return;
-  const bool beside =
-      s->lanes_log2 == 4 && warps >= 12 * d->multiprocessors && 5 * entries < 2 * p->a.nnz;
-  if (!beside && warps < 26 * d->multiprocessors) return;
+  s->spread = s->lanes_log2 - 3;
+  const int64_t spread = list_warps(s, p, V, known, d);
+  const bool at_once = 5 * (p->a.rows - eight) >= 3 * p->a.rows && spread >= 12 && spread <= 60;
+  if (!at_once) s->spread = 0;
+  const int64_t warps = list_warps(s, p, V, known, d);
+  const bool beside = s->lanes_log2 == 4 && warps >= 12 && 5 * entries < 2 * p->a.nnz;
+  if (!at_once && !beside && warps < 26) return;
   s->chunk = 4;
-  s->brief = s->lanes_log2 == 4 && warps >= 40 * d->multiprocessors ? 16 : 8;
+  s->brief = !at_once && s->lanes_log2 == 4 && warps >= 40 ? 16 : 8;
 }
 
 // Long rows: as many as there are blocks for at once.  A row that would end last by itself has more

@@ -43,6 +43,7 @@ struct row_args {
                              // `end` a team each, and those behind are short
   int most_wide, most_other; // entries that these had at most, and others
   int levels, list_warps;    // of the short rows; their warps come behind those of wide rows
+  int spread;                // lanes of a short row: 2^spread times as many as it needs
   list_level level[kLevels];
   uint32_t *stale;
   bool beside; // the kernel of the long rows was launched before, and let this one in

@@ -99,6 +99,7 @@ inline int64_t cut_rows(const launch_plan &l, row_args *s)
   };
   s->first = l.longs;
   s->wide = l.wide;
+  s->spread = l.shape->spread;
   while (at_least[0] && 2 << s->levels < l.shape->brief) s->levels++;
   s->end = s->levels ? place_of(at_least[s->levels]) : (int)rows;
   int64_t warps = s->wide;
@@ -106,7 +107,8 @@ inline int64_t cut_rows(const launch_plan &l, row_args *s)
     const int end = j ? place_of(at_least[j]) : (int)rows;
     s->level[j] = {at, end > at ? end : at, (int)warps};
     at = s->level[j].end;
-    warps += (at - s->level[j].first + (32 >> j) - 1) >> (5 - j);
+    const int rows_log2 = 5 - j - s->spread; // of a warp
+    warps += (at - s->level[j].first + (1 << rows_log2) - 1) >> rows_log2;
   }
   s->list_warps = (int)warps - s->wide;
   const int64_t teams = 32 >> s->team_log2, others = s->end - s->first - s->wide;

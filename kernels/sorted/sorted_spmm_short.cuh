@@ -1,4 +1,4 @@
-// sorted_spmm_short.cuh: short rows, 32 >> level of them a warp, as one list a team.
+// sorted_spmm_short.cuh: short rows, up to 32 >> level of them a warp, as one list a team.
 //
 // A row of a few nonzeros is four latencies, one after another: its place, its offsets, its
 // columns, its rows of B.  A team that takes several waits for the first three once.  Rows of level
@@ -10,7 +10,8 @@
 //             list    |r0 .. .. 7|r1 .. 5|r2 .. 4|r3 .. 3|                  in shared memory
 //             chunks  |- - - -|- - - -|- - - -|- - - -|- - - -|- - .        of rows of B in flight
 //
-// A list fits in the batch of its team, 4 nonzeros a lane.
+// A list fits in the batch of its team, 4 nonzeros a lane.  Where all lists run at once without that,
+// rows have 2 or 4 times as many lanes, and a warp as many fewer rows (`spread`).
 #pragma once
 #include "kernels/csr/split/csr_spmm_split_short.cuh"
 #include "kernels/sorted/sorted_spmm.cuh"
@@ -31,16 +32,18 @@ struct numbered {
   __device__ __forceinline__ int operator[](int at) const { return number[at]; }
 };
 
-// The row of a lane, which has (1 << level) - 1 lanes beside.
+// The row of a lane; `lanes_log2`: of the row, not of its team.
 struct short_row {
   int row, begin, length; // row: -1 behind the last one
 
   template <class T>
-  __device__ __forceinline__ short_row(const args<T> &a, const row_args &s, int warp, int level)
+  __device__ __forceinline__ short_row(const args<T> &a, const row_args &s, int warp, int level,
+                                       int lanes_log2)
       : row(-1), begin(0), length(0)
   {
     const list_level &l = s.level[level];
-    const int at = l.first + ((warp - l.first_warp) << (5 - level)) + (threadIdx.x % 32 >> level);
+    const int at =
+        l.first + ((warp - l.first_warp) << (5 - lanes_log2)) + (threadIdx.x % 32 >> lanes_log2);
     if (at >= l.end) return;
     row = (int)__ldg(s.order + at);
     begin = csr::load_low(a.offsets, row, a.wide, a.base);
@@ -55,10 +58,10 @@ __device__ __noinline__ void multiply_one_by_one(const args<T> &a, const row_arg
                                                  int level, batch<T> &batch_of_warp)
 {
   const csr::lane_columns<S, V> c(a, blockIdx.y, s.lanes_log2);
-  const short_row mine(a, s, warp, level);
+  const short_row mine(a, s, warp, level, level + s.spread);
   const T scalars[2] = {a.alpha.get(), a.beta.get()};
   const int lanes = 1 << s.lanes_log2;
-  for (int i = 0; i < lanes; i += 1 << level) {
+  for (int i = 0; i < lanes; i += 1 << (level + s.spread)) {
     const int row = __shfl_sync(~0u, mine.row, i, lanes);
     const int begin = __shfl_sync(~0u, mine.begin, i, lanes);
     const int length = __shfl_sync(~0u, mine.length, i, lanes);
@@ -73,13 +76,15 @@ __device__ __noinline__ void multiply_one_by_one(const args<T> &a, const row_arg
 // The nonzeros of the team's rows to its batch, and zeros behind them up to a whole chunk.  Returns
 // how many they are; *end: of them, those up to the last of the lane's row.
 template <class S, class T, int CHUNK>
-__device__ __forceinline__ int stage_list(const args<T> &a, const short_row &mine, int level,
-                                          int lanes_log2, batch<T> &to, int *end)
+__device__ __forceinline__ int stage_list(const args<T> &a, const short_row &mine,
+                                          int row_lanes_log2, int lanes_log2, batch<T> &to,
+                                          int *end)
 {
   const int lanes = 1 << lanes_log2, in_team = threadIdx.x & (lanes - 1);
-  const int among = threadIdx.x & ((1 << level) - 1), first = csr::team_first(lanes_log2);
+  const int among = threadIdx.x & ((1 << row_lanes_log2) - 1);
+  const int first = csr::team_first(lanes_log2);
   csr::fetched<S> some;
-  some.load(a, mine.begin, mine.begin + mine.length, among, level);
+  some.load(a, mine.begin, mine.begin + mine.length, among, row_lanes_log2);
 
   int sum = among == 0 ? mine.length : 0;
   for (int apart = 1; apart < lanes; apart *= 2) {
@@ -89,7 +94,7 @@ __device__ __forceinline__ int stage_list(const args<T> &a, const short_row &min
   const int total = __shfl_sync(~0u, sum, lanes - 1, lanes);
 #pragma unroll
   for (int k = 0; k < csr::kLoads; k++) {
-    const int p = (k << level) + among;
+    const int p = (k << row_lanes_log2) + among;
     if (p < mine.length) {
       to.column[first + sum - mine.length + p] = some.column[k];
       to.value[first + sum - mine.length + p] = widen<T>(some.value[k]);
@@ -109,22 +114,25 @@ __device__ __forceinline__ void multiply_short_rows(const args<T> &a, const row_
   int level = s.levels - 1;
   while (level > 0 && warp >= s.level[level - 1].first_warp) level--;
   const int lane = threadIdx.x % 32, lanes = 1 << s.lanes_log2, team = lane & -lanes;
+  const int row_lanes_log2 = level + s.spread;
   const csr::lane_columns<S, V> c(a, blockIdx.y, s.lanes_log2);
-  const short_row mine(a, s, warp, level);
+  const short_row mine(a, s, warp, level, row_lanes_log2);
   const bool grown = mine.length > 4 << level;
   if (grown && s.stale) *s.stale = 1;
   if (__any_sync(~0u, grown))
     return multiply_one_by_one<S, Out, T, V, CHUNK>(a, s, warp, level, batch_of_warp);
 
   int end;
-  const int total = stage_list<S, T, CHUNK>(a, mine, level, s.lanes_log2, batch_of_warp, &end);
-  rows.number[lane >> level] = mine.row; // the same by all lanes of a row
-  rows.end[lane >> level] = end;
+  const int total =
+      stage_list<S, T, CHUNK>(a, mine, row_lanes_log2, s.lanes_log2, batch_of_warp, &end);
+  rows.number[lane >> row_lanes_log2] = mine.row; // the same by all lanes of a row
+  rows.end[lane >> row_lanes_log2] = end;
   __syncwarp();
 
   const unsigned there = __ballot_sync(~0u, mine.row >= 0);
-  const int count = __popc(there >> team & (~0u >> (32 - lanes))) >> level;
-  const int *ends = rows.end + (team >> level), *numbers = rows.number + (team >> level);
+  const int count = __popc(there >> team & (~0u >> (32 - lanes))) >> row_lanes_log2;
+  const int *ends = rows.end + (team >> row_lanes_log2),
+            *numbers = rows.number + (team >> row_lanes_log2);
   const int first = csr::team_first(s.lanes_log2);
   T sum[V];
   csr::set_zero<T, V>(sum);

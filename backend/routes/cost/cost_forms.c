@@ -103,10 +103,12 @@ double shunt_cost_fitted(const struct shunt_fit_costs *c, const struct shunt_spm
   const double most = late - some - more;
   const double near = (double)m->device.l2_bytes * 0.75 / ((double)p->b.rows * row + 1);
   const double far = shunt_larger(1 - near, 0) * gathered * row;
+  const double wide = row > 1024 ? log2(row / 1024) * gathered * row : 0;
   const double us = c->start + 1e-3 * (c->longest * some + c->beyond * more + c->huge * most) +
                     (1e-6 * (c->entry * nnz + c->row * rows + c->list * gathered +
                              c->narrow * narrow + c->tiles * tiles) +
-                     1e-9 * (c->gather * gathered * loaded + c->far * far + c->written * written));
+                     1e-9 * (c->gather * gathered * loaded + c->far * far + c->wide * wide +
+                             c->written * written));
   return shunt_larger(us, c->start + 1e-6 * c->least * nnz);
 }
 

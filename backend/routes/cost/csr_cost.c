@@ -11,19 +11,6 @@ static const struct shunt_csr_costs *of(const struct shunt_machine *m)
   return &m->costs->ours.csr;
 }
 
-/* f32 layers whose rows differ have shapes of their own, and a line for each; 0: this is no such.
-   The lines are a little low where B is large. */
-static double uneven_shape_us(const struct shunt_spmm *p, const struct shunt_profile *f)
-{
-  static const double margin = 1.05;
-  const int64_t rows = p->a.rows, nonzeros = p->a.nnz, n = p->b.cols;
-  if (!f || p->b.type != SHUNT_F32 || p->a.value_type != SHUNT_F32 ||
-      n % SHUNT_CSR_UNEVEN_COLUMNS != 0 || !shunt_csr_is_uneven(rows, nonzeros, f->longest_row, n))
-    return 0;
-  const struct shunt_csr_uneven *s = shunt_csr_choose_uneven(rows, nonzeros, f->longest_row, n);
-  return margin * shunt_csr_uneven_us(s, rows, nonzeros, f->longest_row, n);
-}
-
 static bool is_unstaged(const struct shunt_spmm *p, const struct shunt_profile *f)
 {
   return f && p->a.rows > 0 &&
@@ -31,14 +18,20 @@ static bool is_unstaged(const struct shunt_spmm *p, const struct shunt_profile *
                                (int64_t)shunt_type_size(p->b.type));
 }
 
-/* The longest row of a layer.  A team that does not stage A has a group for each two and a half
-   entries of a row, 32 at most: as if the row were so many times as long as by 32 it takes.  */
-static double longest_of_layer(const struct shunt_spmm *p, const struct shunt_profile *f,
-                               bool unstaged)
+/* What the kernel's own lines say of a layer, us; 0: they say nothing of it. */
+static double lines_us(const struct shunt_spmm *p, const struct shunt_profile *f,
+                       const struct shunt_machine *m)
 {
-  const double longest = shunt_cost_longest(&p->a, f);
-  const double groups = (double)p->a.nnz / (double)p->a.rows / 2.5;
-  return unstaged ? longest * 32 / shunt_larger(shunt_lesser(groups, 32), 1) : longest;
+  const struct shunt_csr_layer layer = {.rows = p->a.rows,
+                                        .nonzeros = p->a.nnz,
+                                        .longest = f ? f->longest_row : -1,
+                                        .n = p->b.cols,
+                                        .size = (int64_t)shunt_type_size(p->b.type),
+                                        .multiprocessors = m->device.multiprocessors};
+  double us = 0;
+  if (p->a.value_type == p->b.type && shunt_csr_layer_has_lines(&layer))
+    shunt_csr_choose_layer_cut(&layer, &us);
+  return us;
 }
 
 /* What layers take, B as it is.  Where rows differ in length they are not at the same columns at
@@ -46,12 +39,14 @@ static double longest_of_layer(const struct shunt_spmm *p, const struct shunt_pr
 static double layer_us(const struct shunt_spmm *p, const struct shunt_profile *f,
                        const struct shunt_machine *m)
 {
-  const bool half = shunt_cost_is_half(p), unstaged = is_unstaged(p, f);
-  const struct shunt_fit_costs *c = half ? &of(m)->layer_half : &of(m)->layer;
-  const double us = uneven_shape_us(p, f);
-  if (us > 0) return us;
-  if (unstaged) c = half ? &of(m)->unstaged_layer_half : &of(m)->unstaged_layer;
-  return shunt_cost_fitted(c, p, (double)p->a.nnz, longest_of_layer(p, f, unstaged), m) +
+  const double us = lines_us(p, f, m);
+  const struct shunt_fit_costs *c = shunt_cost_is_half(p) ? &of(m)->layer_half : &of(m)->layer;
+  if (us > 0) {
+    c = &of(m)->lines[shunt_cost_block_type(p->b.type)];
+    return c->lines * us + shunt_cost_fitted(c, p, (double)p->a.nnz, 0, m) +
+           shunt_cost_waiting(c, p, f);
+  }
+  return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_longest(&p->a, f), m) +
          (p->b.type == SHUNT_I8 ? 0 : shunt_cost_waiting(c, p, f));
 }
 
@@ -74,7 +69,7 @@ static double scattered_us(const struct shunt_spmm *p, const struct shunt_profil
 double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
                       const struct shunt_machine *m)
 {
-  const double us = shunt_csr_is_layer(&p->a) ? layer_us(p, f, m) : scattered_us(p, f, m);
+  const double us = shunt_csr_is_cut_as_layer(&p->a) ? layer_us(p, f, m) : scattered_us(p, f, m);
   return (p->b.type == SHUNT_C64 ? of(m)->c64 : 1) * us + shunt_cost_copy_of_b(p, m) +
          shunt_cost_columns_of_c(p, SHUNT_ROWS_AS_STORED, m);
 }

@@ -11,21 +11,18 @@ static bool scattered_gains(const struct shunt_csr *a, const struct shunt_profil
           (f->longest_row >= LEAST_LONGEST && f->longest_row * f->rows >= TIMES_MEAN * f->nnz));
 }
 
-/* Where the longest row is twice the mean.  In wider f32 and f64 a row that is not long keeps its
-   warp longer than all others take, unless rows are many.  */
-static bool layer_gains(const struct shunt_spmm *p, const struct shunt_profile *f)
+/* Where rows differ and are more than `csr` has blocks for at once, or few are far longer. */
+static bool layer_gains(const struct shunt_csr *a, const struct shunt_profile *f)
 {
-  enum { LEAST_ROWS = 256, LEAST_ROWS_OF_WIDE = 3072, WIDE = 256 /* bytes of a row of B */ };
-  const int64_t row = p->b.cols * (int64_t)shunt_type_size(p->b.type);
-  const bool wide = row > WIDE && !shunt_cost_is_half(p);
-  return p->a.rows >= (wide ? LEAST_ROWS_OF_WIDE : LEAST_ROWS) &&
-         f->longest_row * f->rows >= 2 * f->nnz;
+  enum { MANY_ROWS = 3072, TIMES_MEAN = 2, TIMES_MEAN_OF_FEW = 12 };
+  const int64_t least = a->rows >= MANY_ROWS ? TIMES_MEAN : TIMES_MEAN_OF_FEW;
+  return f->longest_row * f->rows >= least * f->nnz;
 }
 
 bool shunt_choose_sorted_candidate(const struct shunt_spmm *p, const struct shunt_profile *f)
 {
   if (!f) return false;
-  return shunt_cost_scattered(&p->a) ? scattered_gains(&p->a, f) : layer_gains(p, f);
+  return shunt_cost_scattered(&p->a) ? scattered_gains(&p->a, f) : layer_gains(&p->a, f);
 }
 
 /* Where B's rows are one or two loads of 16 bytes A is not staged.  Of four it depends on more: the

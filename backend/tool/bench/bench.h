@@ -75,6 +75,12 @@ struct bench_machine {
   int threads;                           /* host */
 };
 
+/* As problems have it (backend/plan/problem.h): 126 for 12.6; 0: absent. */
+static inline int bench_cusparse_version(const struct bench_machine *m)
+{
+  return m->cusparse / 1000 * 10 + m->cusparse % 1000 / 100;
+}
+
 struct bench_options {
   int64_t n[TOOL_LIST];
   int n_count;

@@ -71,6 +71,7 @@ static bool cuda_open(struct bench_machine *m, char *why, size_t bytes)
   cudaDriverGetVersion(&m->driver);
   cudaRuntimeGetVersion(&m->runtime);
   gpu.peers = gpu_peers_open(&gpu, m);
+  gpu.cusparse = bench_cusparse_version(m);
   return true;
 }
 
@@ -143,7 +144,9 @@ static bool make_case(struct gpu_case *g, const struct bench_case *c, uint64_t s
   good = good && cudaMalloc(&g->before, o.bytes[result] + 16) == cudaSuccess &&
          cudaMemcpy(g->before, g->array[result], o.bytes[result], cudaMemcpyDeviceToDevice) ==
              cudaSuccess;
-  g->p = g->checked = bench_bind(c, g->array);
+  g->p = bench_bind(c, g->array);
+  g->p.cusparse = gpu.cusparse;
+  g->checked = g->p;
   g->result = g->array[result];
   g->result_bytes = o.bytes[result];
   good = good && place_turned(g, &o);

@@ -29,6 +29,7 @@ struct gpu {
   cudaStream_t stream;
   cudaEvent_t start, stop;
   struct gpu_peers *peers;
+  int cusparse; /* the version beside, 126 for 12.6: routes are chosen against it; 0: none */
 };
 
 /* One case on the device. */

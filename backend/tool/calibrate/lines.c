@@ -18,9 +18,9 @@
 #define OF_ALG3 "start entry gather written row tiles longest beyond huge far"
 #define OF_LAYER "start entry gather written row tiles longest beyond"
 #define OF_DEFAULT_LAYER "start gather least"
-#define OF_BUNDLE_LAYER "start gather written row longest beyond"
-#define OF_CSR_LAYER OF_BUNDLE_LAYER " idle varied"
-#define OF_SORTED_LAYER OF_BUNDLE_LAYER " tiles"
+#define OF_BUNDLE_LAYER "start gather written row list wide longest beyond"
+#define OF_CSR_LINES "start lines gather far wide varied"
+#define OF_SORTED_LAYER "start gather written row longest beyond tiles"
 
 const char *const calibrate_way_words[CALIBRATE_WAYS] = {"default", "alg1",   "alg3",
                                                          "csr",     "bundle", "sorted"};
@@ -35,12 +35,11 @@ const struct calibrate_line calibrate_lines[CALIBRATE_LINES] = {
     {"csr.scattered_half", CALIBRATE_CSR, OF_CSR, false},
     {"csr.scattered_f32", CALIBRATE_CSR, OF_CSR, false},
     {"csr.scattered_f64", CALIBRATE_CSR, OF_CSR, false},
-    {"csr.layer", CALIBRATE_CSR, OF_CSR_LAYER, false},
-    {"csr.layer_half", CALIBRATE_CSR, OF_CSR_LAYER, false},
+    {"csr.lines_half", CALIBRATE_CSR, OF_CSR_LINES, true},
+    {"csr.lines_f32", CALIBRATE_CSR, OF_CSR_LINES, true},
+    {"csr.lines_f64", CALIBRATE_CSR, OF_CSR_LINES, true},
     {"csr.unstaged", CALIBRATE_CSR, OF_CSR, false},
     {"csr.unstaged_half", CALIBRATE_CSR, OF_CSR, false},
-    {"csr.unstaged_layer", CALIBRATE_CSR, OF_CSR_LAYER, false},
-    {"csr.unstaged_layer_half", CALIBRATE_CSR, OF_CSR_LAYER, false},
     {"bundle.f32", CALIBRATE_BUNDLE, OF_BUNDLE, false},
     {"bundle.f64", CALIBRATE_BUNDLE, OF_BUNDLE, false},
     {"bundle.layer_f32", CALIBRATE_BUNDLE, OF_BUNDLE_LAYER, false},

@@ -84,7 +84,7 @@ static bool describe_machine(const struct bench_machine *b, struct calibrate_tim
 {
   snprintf(t->gpu, sizeof t->gpu, "%.63s", b->name);
   t->device = (struct shunt_device){b->multiprocessors, b->compute_capability, 0, b->l2_bytes};
-  t->cusparse = b->cusparse / 1000 * 10 + b->cusparse % 1000 / 100;
+  t->cusparse = bench_cusparse_version(b);
   if (b->cusparse && shunt_machine_signature(0, t->signature)) return true;
   tool_say("calibrate: %s", b->cusparse ? "the driver does not say what this machine is"
                                         : "cuSPARSE was not found, so nothing can be compared");

@@ -9,7 +9,7 @@
 //   longer than `limit`          a long block (csr_spmm_split_long.cuh)
 //
 // Where all rows are short, a team takes several (csr_spmm_split_short.cuh).  Narrow C has a kernel
-// of its own (csr_spmm_split_unstaged.cuh).
+// of its own (csr_spmm_split_unstaged.cuh), and so have few rows (csr_spmm_split_blocks.cuh).
 //
 //   grid.x   | long blocks: windows x slices | row blocks of slice 0 | of slice 1 | ..
 //

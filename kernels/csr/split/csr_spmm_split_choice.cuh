@@ -1,5 +1,5 @@
 // csr_spmm_split_choice.cuh: how the split kernel's shape is chosen: one table of rules, read from
-// top to bottom; of f32 layers whose rows differ by estimates (csr_spmm_split_uneven.cuh).
+// top to bottom; of layers by estimates (csr_spmm_split_layers.cuh).
 //
 // The shape is a function of sizes, the type, the device and a hint: the length of the longest row
 // when the matrix was last profiled.  A wrong hint costs time only, as the kernel reads the rows'
@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "kernels/csr/csr_unstaged.h"
-#include "kernels/csr/split/csr_spmm_split_uneven.cuh"
+#include "kernels/csr/split/csr_spmm_split_layers.cuh"
 #include "kernels/csr/split/csr_spmm_split_walk_unstaged.cuh"
 
 namespace shunt
@@ -89,6 +89,7 @@ struct split_choice {
     return !huge() && longest > 64 * mean && 2 * longest_each() > mean * rows;
   }
   bool searches_wide() const { return s.search && s.lanes_log2 == 5; }
+  bool alike() const { return 2 * longest <= 3 * mean; }
   // Rows of fewer than so many entries, and no long blocks.
   bool lists_alone(int64_t entries) const { return !s.search && known() && mean < entries; }
   // As many rows a team as let all warps run at once; 8 where even 16 would not.
@@ -101,8 +102,8 @@ struct split_choice {
   // Short rows of nearly one length, a group each, not as lists.
   bool alike_and_short() const
   {
-    return chunks() && size > 1 && size <= 8 && lists_alone(11) && 2 * longest <= 3 * mean &&
-           !s.team_rows && s.team_log2 == s.lanes_log2 && s.lanes_log2 <= 4 && slices_now() == 1;
+    return chunks() && size > 1 && size <= 8 && lists_alone(11) && alike() && !s.team_rows &&
+           s.team_log2 == s.lanes_log2 && s.lanes_log2 <= 4 && slices_now() == 1;
   }
 };
 
@@ -224,7 +225,7 @@ constexpr split_rule split_rules[] = {
     // in narrower groups of fewer rows, if they differ,
     RULE(ONCE,
          x.s.lanes_log2 == 4 && x.lists_alone(11) && x.longest <= 96 &&
-             x.list_warps() >= (2 * x.longest <= 3 * x.mean ? 13 : 7) * x.multiprocessors,
+             x.list_warps() >= (x.alike() ? 13 : 7) * x.multiprocessors,
          x.s.team_rows = x.list_rows()),
     // and in still narrower ones where none is much longer than others.
     RULE(ONCE,
@@ -299,7 +300,8 @@ template <size_t... I> inline void apply_rules(split_choice &x, std::index_seque
 inline split_shape choose_split(const split_matrix &m, int64_t n, int V, int size,
                                 const shunt_device *d)
 {
-  if (is_uneven(m, n, V, size)) return choose_split_uneven(m, n, V, d);
+  split_shape of_layer;
+  if (V * size == 16 && choose_split_of_layer(m, n, size, d, &of_layer)) return of_layer;
   split_choice x = {};
   x.rows = m.rows, x.nonzeros = m.nonzeros, x.n = n, x.V = V, x.size = size;
   x.longest = m.longest, x.multiprocessors = d->multiprocessors, x.mean = m.nonzeros / m.rows;

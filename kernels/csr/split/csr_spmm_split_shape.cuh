@@ -24,13 +24,14 @@ struct split_shape {
   bool whole;          // whether a way of its own takes full chunks; with search in f32 alone
   int team_rows;       // rows that a team takes as one list; 0: one at a time
   bool unstaged;       // rows of a team each, A not staged in shared memory; where that is built
+  int row_warps;       // of a block, which share a row: 2, 4 or 8, where that is built; 0: a team
 };
 
 // What a shape is chosen for.
 struct split_matrix {
   int64_t rows, nonzeros;
   int64_t longest; // the hint: length of the longest row when somebody looked, or negative
-  bool layer;      // one element in 64 is stored, or more
+  bool layer;      // cut as a layer is (shunt_csr_is_cut_as_layer)
 };
 
 // What the kernel reads of it.

@@ -117,6 +117,46 @@ void test_unstaged_shapes(Arena &m, const std::vector<Named> &all)
   }
 }
 
+// A block each row, whose warps share it: staged, and not.
+void test_block_shapes(Arena &m, const std::vector<Named> &all)
+{
+  Random r(46);
+  Sample matrices(2), sample(5);
+  for (int which : {0, 4, 5}) {
+    const Types &t = kTypes[which];
+    const int64_t load = 16 / (int64_t)shunt_type_size(t.in);
+    for (const Named &pattern : all) {
+      if (matrices.leaves_out()) continue;
+      const Reference ref = make_reference(pattern.p, t, 86);
+      int wrong = 0, cases = 0;
+      for (int lanes = 0; lanes <= 5; lanes++)
+        for (int warps = 2; warps <= 8; warps *= 2)
+          for (int unstaged = 0; unstaged < 2; unstaged++, cases++) {
+            if (left_out() || sample.leaves_out() || (!lanes && !unstaged)) continue;
+            Options o = vary(t, load * (1 + r.below(20)), (int)r.below(16) & 14, r);
+            o.b_gap = o.b_shift = 0;
+            shunt::csr::split_shape s = {};
+            s.row_warps = warps;
+            s.unstaged = unstaged;
+            s.lanes_log2 = lanes;
+            const Case k = make_case(m, pattern.p, ref, t, o);
+            const shunt_status status = which == 0   ? run_split<__half, float, 8>(k, s)
+                                        : which == 4 ? run_split<float, float, 4>(k, s)
+                                                     : run_split<double, double, 2>(k, s);
+            const cudaError_t e = cudaDeviceSynchronize();
+            const char *what = status != SHUNT_OK || e != cudaSuccess
+                                   ? "failed"
+                                   : verdict(m, k, pattern.p, ref, t, o);
+            if (!what) continue;
+            if (wrong++ < 3)
+              printf("# %s: lanes %d, %d warps, unstaged %d: %s: %s\n", t.name, 1 << lanes, warps,
+                     unstaged, describe(o), what);
+          }
+      check(!wrong, "%s, %s: %d ways to share rows by a block", t.name, pattern.name, cases);
+    }
+  }
+}
+
 // On a device like an H200.
 shunt::csr::split_shape choose(int64_t rows, int64_t each, int64_t longest, int64_t n, int V,
                                int size)
@@ -173,26 +213,51 @@ Pattern uneven_layer(int64_t longest)
   return add_column_0(from_lengths(lengths, 500, 19));
 }
 
-// What is chosen has long blocks only for a row that would end last, and is right.
-void test_uneven(Arena &m, int64_t longest, bool search)
+// Of an H200, a layer whose rows have `each` entries, the longest `longest`.
+shunt::csr::split_shape choose_layer(int64_t rows, int64_t each, int64_t longest, int64_t n, int V)
+{
+  shunt_device d = {};
+  d.multiprocessors = 132;
+  const shunt::csr::split_matrix a = {rows, rows * each, longest, true};
+  return shunt::csr::choose_split(a, n, V, 16 / V, &d);
+}
+
+// The fewer the rows, the more warps has each; where nobody counted them, rules choose.
+void test_chooses_layers()
+{
+  const auto warps = [](int64_t rows, int64_t each, int64_t n, int V) {
+    return choose_layer(rows, each, each + 40, n, V).row_warps;
+  };
+  check(warps(128, 800, 8, 4) == 8 && warps(512, 512, 32, 2) >= 4 && warps(1024, 400, 128, 8) >= 4,
+        "few rows: a block each");
+  check(warps(8192, 60, 128, 4) == 0 && warps(4096, 20, 64, 2) == 0 && warps(400, 12, 8, 8) == 0,
+        "many rows, and short ones: a team each");
+  check(choose_layer(512, 512, -1, 8, 4).search && !choose_layer(512, 512, -1, 8, 4).row_warps &&
+            !choose_layer(20000, 900, 1000, 8, 4).row_warps,
+        "rows that nobody counted, and too many entries: as others");
+  check(choose_layer(2000, 30, 80, 32, 4).limit == 1 << 24 &&
+            !choose_layer(2000, 30, 2000, 32, 4).search,
+        "no row is long");
+}
+
+// What is chosen is right, however long the longest is, and when it has grown since.
+void test_layers(Arena &m, const Types &t, int64_t longest, int64_t counted)
 {
   const Pattern p = uneven_layer(longest);
-  const shunt::csr::split_matrix a = {p.rows, p.nnz(), longest, true};
-  const Types &t = kTypes[4];
   Reference ref = make_reference(p, t, 84);
-  for (int64_t n : {32, 100, 256}) {
+  const char *what = nullptr;
+  for (int64_t n : {8, 16, 32, 104, 256}) {
     Options o;
     o.n = n;
     Case k = make_case(m, p, ref, t, o);
-    const bool chosen = shunt::csr::choose_split(a, n, 4, 4, &k.d).search;
-    shunt_status status = launch(m, k, true, longest);
+    shunt_status status = launch(m, k, true, counted);
     cudaError_t e = cudaDeviceSynchronize();
-    const char *what =
+    const char *wrong =
         status != SHUNT_OK || e != cudaSuccess ? "failed" : verdict(m, k, p, ref, t, o);
-    check(shunt::csr::is_uneven(a, n, 4, 4) && chosen == search && !what,
-          "a row of %lld among others of 100, N = %lld: long blocks %d%s%s", (long long)longest,
-          (long long)n, chosen, what ? ": " : "", what ? what : "");
+    if (wrong) what = wrong;
   }
+  check(!what, "%s: a row of %lld, said to be of %lld, among others of 100%s%s", t.name,
+        (long long)longest, (long long)counted, what ? ": " : "", what ? what : "");
 }
 
 } // namespace
@@ -204,7 +269,12 @@ int main()
   test_unstaged_shapes(m, patterns());
   test_chooses_unstaged();
   test_chooses_short();
-  test_uneven(m, 300, false);
-  test_uneven(m, 1400, true);
+  test_block_shapes(m, patterns());
+  test_chooses_layers();
+  for (int which : {0, 4, 5}) {
+    test_layers(m, kTypes[which], 300, 300);
+    test_layers(m, kTypes[which], 1400, 1400);
+    test_layers(m, kTypes[which], 1400, 100);
+  }
   return finish();
 }

@@ -105,6 +105,8 @@ shunt_sorted_shape any_shape(Random &r)
   s.cluster = 1 << r.below(4);
   if (s.lanes_log2 >= 2) s.brief = briefs[r.below(4)];
   if (s.brief) s.chunk = 4;
+  while (s.brief && s.spread < 2 && s.brief << s.spread < 4 << s.lanes_log2 && r.below(2))
+    s.spread++;
   return s;
 }
 
@@ -179,10 +181,10 @@ void test_shapes(Arena &m, const std::vector<Named> &all)
         if (wrong++ < 3)
           printf(
               "# chunk %d, lanes %d, team %d, long lanes %d, wide %d, limit %d, huge %d, cluster "
-              "%d, brief %d, share %d: %s: %s\n",
+              "%d, brief %d, spread %d, share %d: %s: %s\n",
               shape.chunk, 1 << shape.lanes_log2, 1 << shape.team_log2, 1 << shape.long_lanes_log2,
-              shape.wide, shape.limit, shape.huge, shape.cluster, shape.brief, shape.share,
-              describe(o), what);
+              shape.wide, shape.limit, shape.huge, shape.cluster, shape.brief, shape.spread,
+              shape.share, describe(o), what);
       }
       check(!wrong, "%s, %s: %d shapes", t.name, pattern.name, cases);
     }
@@ -252,7 +254,7 @@ void test_grown(Arena &m, const char *name, std::vector<int64_t> lengths, int64_
   const Order v(was, before, o);
   const Case k = make_case(m, after, ref, t, o);
   shunt_sorted_shape s = shunt_sorted_spmm_shape(&k.p, v.known(), &k.d);
-  s.brief = brief, s.share = share;
+  s.brief = brief, s.share = share, s.spread = 0;
   if (brief) s.chunk = 4;
   shunt_sorted_counts none = {};
   const shunt_status status =
@@ -423,6 +425,8 @@ void test_declined(Arena &m, const Pattern &p)
             shaped([](S s) { s.chunk = 4, s.brief = 5; }) == SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.chunk = 8, s.brief = 8; }) == SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.chunk = 4, s.brief = 4, s.lanes_log2 = 1; }) ==
+                SHUNT_E_UNSUPPORTED &&
+            shaped([](S s) { s.chunk = 4, s.brief = 8, s.lanes_log2 = 2, s.spread = 2; }) ==
                 SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.limit = 100; }) == SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.share = 12; }) == SHUNT_E_UNSUPPORTED &&

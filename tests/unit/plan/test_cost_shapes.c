@@ -269,13 +269,12 @@ static void test_sorted_candidates(void)
   f.idle_steps = p.a.nnz;
   f.longest_row = (2 * p.a.nnz + p.a.rows - 1) / p.a.rows;
   check(shunt_choose_sorted_candidate(&p, &f), "in a layer whose longest row is twice the mean");
-  p.b.cols = 65, p.a.rows = f.rows = 3071, f.longest_row = 400;
-  check(!shunt_choose_sorted_candidate(&p, &f), "but for few rows of wide C");
-  p.b.cols = 64, p.a.rows = f.rows = 4000, f.longest_row = 15;
   f.longest_row--;
   check(!shunt_choose_sorted_candidate(&p, &f), "not in one that has none");
-  p.a.rows = f.rows = 255, f.longest_row = 400;
-  check(!shunt_choose_sorted_candidate(&p, &f), "nor in a small one");
+  p.a.rows = f.rows = 3000, f.longest_row = 12 * p.a.nnz / p.a.rows - 1;
+  check(!shunt_choose_sorted_candidate(&p, &f), "nor in one of few rows,");
+  f.longest_row++;
+  check(shunt_choose_sorted_candidate(&p, &f), "but for twelve times the mean");
 }
 
 int main(void)

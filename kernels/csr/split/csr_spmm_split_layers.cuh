@@ -1,0 +1,36 @@
+// csr_spmm_split_layers.cuh: the split kernel's shape for layers, by estimates (csr_layers.h).
+#pragma once
+#include "kernels/csr/csr_layers.h"
+#include "kernels/csr/split/csr_spmm_split_shape.cuh"
+
+namespace shunt
+{
+namespace csr
+{
+
+// Sets *s where there are lines for such a product.  size: bytes of an element of B, which is read 16
+// bytes at a time.  No row is long: its team or block takes it, however long it has become.
+inline bool choose_split_of_layer(const split_matrix &m, int64_t n, int size, const shunt_device *d,
+                                  split_shape *s)
+{
+  static_assert(kMostLimit == 1 << 24, "shunt_csr_layer_has_lines() has it, too");
+  const shunt_csr_layer layer = {m.rows, m.nonzeros, m.longest, n, size, d->multiprocessors};
+  double us = 0;
+  if (!m.layer || !shunt_csr_layer_has_lines(&layer)) return false;
+  const shunt_csr_layer_cut cut = shunt_csr_choose_layer_cut(&layer, &us);
+  if (!cut.threads) return false;
+  *s = {};
+  s->threads = cut.unstaged ? kThreads : kThreads / 2;
+  s->chunk = kChunk;
+  s->lanes_log2 = cut.lanes_log2;
+  s->team_log2 = cut.threads == 8 ? 3 : cut.threads == 16 ? 4 : 5;
+  s->long_lanes_log2 = 2;
+  s->limit = (int)kMostLimit;
+  s->whole = true;
+  s->unstaged = cut.unstaged;
+  s->row_warps = cut.threads > 32 ? cut.threads / 32 : 0;
+  return true;
+}
+
+} // namespace csr
+} // namespace shunt
