@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC1091,SC2154 # phases/sanitize.sh has raced
 # lanes.sh BUILD OUT [SECONDS]: all that the report wants, in pieces, on all devices at a time.
 #
 # Each device takes a piece, and the next one when that has ended; those that time the host come
@@ -10,6 +11,8 @@
 # any.  `report.py --join . OUT/*.json` makes one report of them.
 #
 #   PIECES   of the list below: these alone
+#   TESTS    in unit, memcheck and races of tests/gpu these alone: those that see what has changed since
+#            a report that is joined with this one (seen.py)
 #   DEVICES  so many, for as many as nvidia-smi shows
 #   LANES    so many pieces at a time on each device (1)
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
@@ -38,25 +41,45 @@ seconds_of() {
   done
 }
 
-# third N: of the tests, but for the one that takes as long as many, and those that count memory.
 counted="test_graphblas_gpu_faults test_graphblas_gpu_resident"
+. "$here/phases/sanitize.sh" # raced
+
+# among NAME...: of these tests, those that are wanted.
+among() {
+  local name
+  for name in "$@"; do
+    case " ${TESTS:-$name} " in *" $name "*) echo "$name" ;; esac
+  done
+}
+
+# third N: of the tests, but for the one that takes as long as many, and those that count memory.
 third() {
-  find "$build/tests/gpu" -name 'test_*' -type f -perm -u+x ! -name '*.*' -printf '%f\n' | sort |
-    grep -vxF "$(printf '%s\n' test_graphblas_gpu_masked $counted)" | awk "NR % 3 == $1 % 3" |
-    tr '\n' ' '
+  # shellcheck disable=SC2046,SC2086
+  among $(find "$build/tests/gpu" -name 'test_*' -type f -perm -u+x ! -name '*.*' -printf '%f\n' |
+    sort | grep -vxF "$(printf '%s\n' test_graphblas_gpu_masked $counted)") |
+    awk "NR % 3 == $1 % 3" | tr '\n' ' '
+}
+
+# tests_of PIECE: those that it is about; none: it is about other programs.
+# shellcheck disable=SC2046,SC2086
+tests_of() {
+  case $1 in
+  counted) among $counted ;;
+  masked) among test_graphblas_gpu_masked ;;
+  races) among $raced ;;
+  memcheck-*) third "${1#*-}" ;;
+  unit) echo "${TESTS:-all}" ;;
+  *) echo other ;;
+  esac
 }
 
 # What a piece is beside its phase.
 settings() {
   export SANITIZE_JOBS=${SANITIZE_JOBS:-8} SANITIZE_SECONDS=250 PATIENCE=${PATIENCE:-3}
-  case $1 in
-  counted) export SANITIZE=$counted ;;
-  masked) export SANITIZE=test_graphblas_gpu_masked SANITIZE_EVERY=128 ;;
-  memcheck-*)
-    SANITIZE=$(third "${1#*-}")
-    export SANITIZE
-    ;;
-  esac
+  SANITIZE=$(tests_of "$1")
+  RACES=$SANITIZE UNIT=${TESTS:-}
+  export SANITIZE RACES UNIT
+  [ "$1" != masked ] || export SANITIZE_EVERY=128
 }
 
 # work PIECE DEVICE: in a process of its own.  A report counts once the piece has come to its end.
@@ -80,6 +103,7 @@ lane() {
   local name
   for name in $pieces; do
     [[ " $2" == *[[:space:]]"$name":* ]] || continue
+    [ -n "$(tests_of "$name")" ] || continue
     [ ! -e "$out/$name.json" ] || continue
     [ $((SECONDS + $(seconds_of "$name"))) -le "$end" ] || continue
     mkdir "$out/taken/$name" 2>/dev/null || continue
@@ -93,6 +117,8 @@ for ((one = 0; one < devices * lanes; one++)); do lane $((one % devices)) "$besi
 wait
 lane 0 "$alone"
 left=
-for name in $pieces; do [ -e "$out/$name.json" ] || left="$left $name"; done
+for name in $pieces; do
+  [ -e "$out/$name.json" ] || [ -z "$(tests_of "$name")" ] || left="$left $name"
+done
 echo "lanes: $(echo "$left" | wc -w) of $(echo "$pieces" | wc -w) pieces have not ended:$left"
 [ -z "$left" ]

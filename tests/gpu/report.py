@@ -2,9 +2,10 @@
 """report.py: what a run on a GPU found, and whether it is still about this source.
 
   report.py --write ROOT LOGS OUT.json     results of the logs in LOGS, with machine and digest
-  report.py --join ROOT [PROGRAM=WHY]... FILE...
+  report.py --join ROOT [--seen SEEN] [PROGRAM=WHY]... FILE...
                                            writes ROOT/tests/gpu/report.json from several OUT.json,
-                                           without the programs named, which it names as left out
+                                           without the programs named, which it names as left out;
+                                           SEEN: what seen.py printed
   report.py --verify ROOT                  exit status 1 when report.json is about other source,
                                            with the files that the run did not see
   report.py --digest ROOT                  prints the digest
@@ -32,7 +33,7 @@ import sys
 
 FOLDERS = ("kernels", "conv", "backend", "tests/gpu")
 NAMES, NAME = 32, 200  # of the checks that failed in one program: so many are kept, and so much of each
-NO_SOURCES = (".o", ".lo", ".d", ".1")  # what is built, and the man page
+NO_SOURCES = (".o", ".lo", ".d", ".map", ".1")  # what is built, and the man page
 CUT_OFF = "cut off before its end"
 RESULT = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
 
@@ -179,7 +180,9 @@ def write(root, logs, out):
     return 1 if report["failed"] else 0
 
 
-RUNNERS = re.compile(r"tests/gpu/(report\.py|check_gpu\.sh|stage\.sh|phases/\w+\.sh)")
+# What builds and runs programs, and is not what they test.
+RUNNERS = re.compile(r"tests/gpu/(report\.py|seen\.py|local\.mk|lanes\.sh|check_gpu\.sh|stage\.sh|"
+                     r"phases/\w+\.sh)")
 
 
 # Which programs see a source, where not all do: (pattern of the source, of the programs).
@@ -199,20 +202,35 @@ def programs_that_see(source):
     return r".*"
 
 
-def about_this_source(part, later, now, left_out):
+def read_seen(path):
+    """{test: {its sources}}, of what seen.py printed."""
+    seen = {}
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            test, source = line.split()
+            seen.setdefault(test, set()).add(source)
+    return seen
+
+
+def sees(program, source, seen):
+    test = re.sub(r"^(sanitize|racecheck|initcheck)-", "", program)
+    if test in seen:
+        return source in seen[test]
+    return re.fullmatch(programs_that_see(source), test) is not None
+
+
+def about_this_source(part, later, now, left_out, seen):
     """Whether a part's results count: every source that has changed since was seen by a later part,
     which ran all of this part's programs again that see it, or those are left out."""
     names = set(part["sources"]) | set(now)
     changed = [n for n in names if part["sources"].get(n) != now.get(n) and
                not RUNNERS.fullmatch(n) and not n.endswith(NO_SOURCES)]
-    ran = {program.removeprefix("sanitize-") for program in part["programs"]}
-    again = {program.removeprefix("sanitize-") for p in later for program in p["programs"]}
-    again |= {program.removeprefix("sanitize-") for program in left_out}
+    again = {program for p in later for program in p["programs"]} | set(left_out)
 
     def run_again(source):
-        seen_by = re.compile(programs_that_see(source))
-        return (any(seen_by.fullmatch(program) for program in again) and
-                all(program in again for program in ran if seen_by.fullmatch(program)))
+        return (any(sees(program, source, seen) for program in again) and
+                all(program in again for program in part["programs"]
+                    if sees(program, source, seen)))
 
     return all(run_again(n) for n in changed)
 
@@ -230,14 +248,16 @@ def leave_out(whole, reasons):
 
 def join(root, words):
     """Later files replace earlier results of the same programs; all must be of this source."""
-    parts, whole, now = [], {}, sources(root)
+    parts, whole, now, seen = [], {}, sources(root), {}
+    if words[:1] == ["--seen"]:
+        seen, words = read_seen(words[1]), words[2:]
     reasons = dict(word.split("=", 1) for word in words if "=" in word)
     files = [word for word in words if "=" not in word]
     for name in files:
         with open(name, encoding="utf-8") as f:
             parts.append(json.load(f))
     for i, part in enumerate(parts):
-        if not about_this_source(part, parts[i + 1:], now, reasons):
+        if not about_this_source(part, parts[i + 1:], now, reasons, seen):
             print(f"{files[i]} is about other source")
             return 1
         programs = {**whole.get("programs", {}), **part["programs"]}

@@ -1,6 +1,10 @@
 # shellcheck shell=bash disable=SC2154 # check_gpu.sh reads this file, and has the variables
 # sanitize.sh: compute-sanitizer on short runs.
 
+# Kernels that hand tiles from thread to thread, and conversions, which fill memory in parts.
+raced="test_vector_format test_tile_format test_dcsr_format test_bundle_spmm test_sorted_spmm
+  test_tile_proved test_vector_packed_proved"
+
 # The preload goes in behind the sanitizer's own.
 # shellcheck disable=SC2317 # started by its name
 sanitized() {
@@ -44,12 +48,10 @@ memcheck() {
   expected sanitize-stale 'rerouted cusparseSpMM >= 100'
 }
 
-# Kernels that hand tiles from thread to thread, and conversions, which fill memory in parts.
 races() {
   local test tests tool
   # shellcheck disable=SC2086
-  mapfile -t tests < <(tests_in ${RACES:-test_vector_format test_tile_format test_dcsr_format \
-    test_bundle_spmm test_sorted_spmm test_tile_proved test_vector_packed_proved})
+  mapfile -t tests < <(tests_in ${RACES:-$raced})
   for tool in racecheck initcheck; do
     for test in "${tests[@]}"; do checked "$tool-${test##*/}" "$tool" "$test"; done
   done

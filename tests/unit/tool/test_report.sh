@@ -53,7 +53,26 @@ echo four >"$root/tests/gpu/x/test_x.cu"
 check "unless its tests are run again" 'write after && join && verify'
 for end in log status; do mv "$root/logs/test_graphblas_x.$end" "$root/logs/test_x.$end"; done
 rm -r "$root/backend/graphblas"
-rm "$root/tests/gpu/x/test_x.cu" "$root/logs/test_x.log" "$root/logs/test_x.status"
+again() {
+  printf 'ok - x\n3 passed, 0 failed, 1 skipped\n' >"$root/logs/$1.log"
+  echo "0 1.5" >"$root/logs/$1.status"
+}
+seen() {
+  python3 "$report" --join "$root" --seen "$root/seen" "$root/before.json" "$root/after.json"
+}
+rm "$root"/logs/*
+again test_x && again test_y && again sanitize-test_y && again client
+echo "test_x kernels/a.cu" >"$root/seen"
+echo "test_y kernels/b.cu" >>"$root/seen"
+check "a part before a change of what one test sees" 'write before && echo 7 >"$root/kernels/b.cu"'
+rm "$root/logs/test_x.log" "$root/logs/sanitize-test_y.log"
+check "is not joined without its check by the sanitizer" 'write after && ! seen'
+again sanitize-test_y && rm "$root/logs/client.log"
+check "nor without what sees all" 'write after && ! seen'
+again client
+check "but without the test that does not see it" 'write after && seen && verify && ! join'
+rm "$root"/logs/* "$root/tests/gpu/x/test_x.cu"
+again good && echo two >"$root/kernels/b.cu"
 check "the part anew" 'write part'
 echo "not ok - y" >"$root/logs/bad.log"
 echo "139 0.1" >"$root/logs/bad.status"
