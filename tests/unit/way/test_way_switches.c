@@ -85,7 +85,7 @@ static void on_two(void)
 int main(void)
 {
   static const struct kind kinds[] = {
-      {"half full", {.m = 256, .k = 512, .n = 64, .two_of_four = true}, '4', false},
+      {"half full", {.m = 256, .k = 512, .n = 256, .two_of_four = true}, '4', false},
       {"in eights",
        {.m = 4096, .k = 4096, .n = 128, .each = 82, .alike = 8, .kind = BRAINS},
        'v',
