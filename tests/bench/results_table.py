@@ -156,6 +156,34 @@ def versions():
                   for what in name for kind in ("f16", "f32", "f64")])
 
 
+def as_routed(name):
+    """{type: [(over cuSPARSE's default, over its best)...]} of a table that has `routed`."""
+    found, head = collections.defaultdict(list), None
+    for line in lines(name):
+        if line.startswith("#"):
+            continue
+        if not head:
+            head = line.split()
+            continue
+        case = dict(zip(head, line.split()))
+        default, best = float(case["default"]), min(
+            float(case[k]) for k in ("default", "alg1", "alg3") if case.get(k, "-") != "-")
+        found[case["type"]].append((default / float(case["routed"]), best / float(case["routed"])))
+    return found
+
+
+def beside():
+    rows = []
+    for what, name in (("53 layers of the DLMC", "csr/dlmc-12.9.txt.gz"),
+                       ("29 others", "csr/unseen.txt.gz")):
+        for kind, some in sorted(as_routed(name).items()):
+            rows.append(("%s, %s" % (what, kind), "%d" % len(some),
+                         with_least([x for x, _ in some]), with_least([x for _, x in some]),
+                         "%d" % sum(x < 1 for _, x in some)))
+    return table(("matrices, type", "products", "over its default", "over its best",
+                  "below its best"), rows)
+
+
 def by_columns():
     """{(version, layout, type): [(over the default, over the best)...]} as routed."""
     found, head = collections.defaultdict(list), None
@@ -609,6 +637,10 @@ def gains():
          "cuSPARSE 12.9's default", "%.2f (least %.2f)" % over(
              [x for kind in ("f32", "f64") for x in calibrated("h200", "12.9")["default", kind]]),
          "shunt calibrate -v"),
+        ("53 pruned layers as they are, fp16, fp32 and fp64, 8 to 256 columns",
+         "cuSPARSE 12.9's best, after preprocess",
+         span([x for some in as_routed("csr/dlmc-12.9.txt.gz").values() for _, x in some]),
+         bench + "-t f16,f32,f64 -n 8,32,64,128,256 FILE..."),
         ("28 matrices, B and C by columns, fp32 and fp64", "cuSPARSE 12.9's default",
          span([x for kind in ("f32", "f64") for x, _ in by_columns()["12.9", "cc", kind]]),
          bench + "-t f32,f64 -n 8,32,128 --layout cc FILE..."),
@@ -658,6 +690,7 @@ def gains():
 
 TABLES = {
     "gains": gains, "pytorch": pytorch, "network": network, "csr": csr, "versions": versions,
+    "beside": beside,
     "columns": columns,
     "layers by version": layers_by_version, "layers": lambda: layers("dlmc.json"),
     "layers sddmm": lambda: layers("dlmc-sddmm.json"),
