@@ -53,6 +53,24 @@ echo four >"$root/tests/gpu/x/test_x.cu"
 check "unless its tests are run again" 'write after && join && verify'
 for end in log status; do mv "$root/logs/test_graphblas_x.$end" "$root/logs/test_x.$end"; done
 rm -r "$root/backend/graphblas"
+build=$root/build
+mkdir -p "$build/tests/gpu/x" "$build/kernels" "$root/conv"
+echo half >"$root/conv/half.h"
+printf 'test_x: ../tests/gpu/x/test_x.cu \\\n /usr/include/stdio.h\n' >"$build/tests/gpu/x/test_x.d"
+printf 'a.lo: ../kernels/a.cu ../conv/half.h\n' >"$build/kernels/a.cu.d"
+printf 'b.lo: ../kernels/b.cu\n' >"$build/kernels/b.cu.d"
+map() {
+  printf '%s\n' "$1" "                  /tmp/test_x.o (a)" '/usr/lib/libcudart.a(rt.o)' \
+    'LOAD /tmp/test_x.o' >"$build/tests/gpu/x/test_x.map"
+  python3 "${report%report.py}seen.py" "$root" "$build" >"$root/said"
+}
+check "a test sees itself, and what the objects that it was linked with were made from" '
+  map ".libs/libshunt-formats.a(lt2-a.o)" &&
+  [ "$(cut -d" " -f2 "$root/said" | xargs)" = "conv/half.h kernels/a.cu tests/gpu/x/test_x.cu" ]'
+check "an object that nothing tells of ends it" '! map ".libs/libshunt-formats.a(c.o)"'
+check "and so do tests without maps" '! (rm "$build"/tests/gpu/x/*.map; python3 \
+  "${report%report.py}seen.py" "$root" "$build")'
+rm -r "$build" "$root/conv"
 again() {
   printf 'ok - x\n3 passed, 0 failed, 1 skipped\n' >"$root/logs/$1.log"
   echo "0 1.5" >"$root/logs/$1.status"
