@@ -7,6 +7,8 @@ sources=$(cd "${SHUNT_SRCDIR:?}" && pwd) || exit 2
 tables=$sources/tests/bench/results_table.py
 
 check "the tables equal the results" 'python3 "$tables" --check "$sources"'
+lines=$sources/tests/bench/layer_lines.py
+check "the lines of layers are the fit to their timings" 'python3 "$lines" "$sources"'
 mkdir -p copy/tests
 cp -R "$sources/tests/bench" copy/tests/ && cp "$sources/README.md" copy/ && chmod -R u+w copy
 
@@ -20,6 +22,10 @@ wrong() {
   python3 "$tables" copy && cmp -s whole "copy/$1"
   ok $? "... and put right"
 }
+mkdir -p copy/kernels/csr
+sed 's/{2\.09, 0\.341/{2.09, 0.342/' "$sources/kernels/csr/csr_layers.h" \
+  >copy/kernels/csr/csr_layers.h
+check "and others are found" '! python3 "$lines" copy'
 wrong README.md '/BSR, fp16/s/8\./9./'
 wrong tests/bench/RESULTS.md '/random, 50 %, 1024/s/4833/3833/'
 wrong tests/bench/sparse24.md '/4096 x 4096/s/24\.1/14.1/'

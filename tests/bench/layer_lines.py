@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""layer_lines.py ROOT: the lines of kernels/csr/csr_layers.h, fitted to every cut of 133 layers.
+
+Reads tests/bench/results/csr/layer-cuts.txt.gz; prints the lines as they stand in the header, and
+what they are worth for layers that were left out of the fit: an eighth of them at a time.  Exit
+status 1: the header has others.
+
+A line is fitted by the least squares of relative errors; while a coefficient is below 0, that of
+the term which is least is left out.
+"""
+import collections
+import gzip
+import math
+import os
+import re
+import sys
+
+SIZE = {"f16": 2, "f32": 4, "f64": 8}
+AT_ONCE = 132 * 32  # warps that an H200 runs
+LANES = 6
+
+
+class Cut:
+    """How a row is cut: threads of it, lanes of a group, whether A is staged."""
+
+    def __init__(self, word):
+        kind, number, staged, lanes = re.match(r"([BT])(\d)([su])l(\d)", word).groups()
+        self.threads = 32 * int(number) if kind == "B" else 1 << int(number)
+        self.unstaged, self.lanes = staged == "u", int(lanes)
+        self.line = (self.threads > 32, self.unstaged, self.lanes)
+
+
+class Layer:
+    def __init__(self, line):
+        words = line.split()
+        self.name, self.type, self.n = words[0], words[1], int(words[2])
+        self.rows, self.nonzeros, self.longest = (int(x) for x in words[3:6])
+        self.size = SIZE[self.type]
+        times = [w.split("=") for w in words[6:] if w[0] in "BT"]
+        self.has_blocks = any(word[0] == "B" for word, _ in times)
+        self.us = {cut: float(us) for cut, us in ((Cut(w), us) for w, us in times)
+                   if self.may_cut(cut)}
+
+    def may_cut(self, cut):
+        """shunt_csr_layer_has_groups() and shunt_csr_layer_has_threads()"""
+        width, mean = 16 // self.size << cut.lanes, self.nonzeros / self.rows
+        if width >= 2 * self.n and cut.lanes > (0 if cut.unstaged else 1):
+            return False
+        if width * (4 if cut.unstaged else 16) < self.n or (cut.unstaged and cut.lanes > 3):
+            return False
+        if cut.threads < 32:
+            return mean <= 64
+        return cut.threads == 32 or (cut.lanes < 5 and
+                                     4 * mean >= cut.threads * (1 if cut.unstaged else 2))
+
+    def terms(self, cut):
+        """start, gather, warp, entry, step, round, uneven"""
+        width = 16 // self.size << cut.lanes
+        slices, groups = -(-self.n // width), cut.threads >> cut.lanes
+        warps, mean = self.rows * slices * cut.threads / 32, self.nonzeros / self.rows
+        gathered = self.nonzeros * self.n * self.size * 1e-6 / 8
+        return [1, gathered, warps * 1e-3, self.nonzeros * slices * 1e-6,
+                self.longest / groups * 1e-2, max(0, warps / AT_ONCE - 1) * mean / groups * 1e-2,
+                gathered * min(self.longest / mean - 1, 1)]
+
+
+def read(root):
+    path = os.path.join(root, "tests", "bench", "results", "csr", "layer-cuts.txt.gz")
+    with gzip.open(path, "rt") as file:
+        layers = [Layer(line) for line in file if line[0] != "#"]
+    # Of rows that blocks may share, only where both were timed.
+    return [m for m in layers if m.us and (m.has_blocks or m.nonzeros < 16 * m.rows)]
+
+
+def solve(gram, right):
+    """Gauss, with the greatest element of a column."""
+    n, least = len(right), 1e-9
+    a = [row[:] + [b] for row, b in zip(gram, right)]
+    for i in range(n):
+        a[i][i] += least  # bytes and entries are proportional where slices are whole
+    for i in range(n):
+        p = max(range(i, n), key=lambda r: abs(a[r][i]))
+        a[i], a[p] = a[p], a[i]
+        for r in range(n):
+            if r != i:
+                f = a[r][i] / a[i][i]
+                a[r] = [x - f * y for x, y in zip(a[r], a[i])]
+    return [a[i][n] / a[i][i] for i in range(n)]
+
+
+def fit_line(samples):
+    """samples: (terms, us)"""
+    shares = [[t / us for t in terms] for terms, us in samples]
+    count = len(shares[0])
+    gram = [[sum(s[i] * s[j] for s in shares) for j in range(count)] for i in range(count)]
+    right = [sum(s[i] for s in shares) for i in range(count)]
+    size = [sum(terms[i] for terms, _ in samples) for i in range(count)]
+    kept = list(range(count))
+    while True:
+        x = solve([[gram[i][j] for j in kept] for i in kept], [right[i] for i in kept])
+        if min(x) >= 0:
+            break
+        kept.remove(min(zip((v * size[i] for v, i in zip(x, kept)), kept))[1])
+    found = [0.0] * count
+    for i, value in zip(kept, x):
+        found[i] = value
+    return found
+
+
+def fit(layers):
+    samples = collections.defaultdict(list)
+    for m in layers:
+        for cut, us in m.us.items():
+            samples[cut.line].append((m.terms(cut), us))
+    return {line: fit_line(some) for line, some in samples.items()}
+
+
+def estimate(lines, layer, cut):
+    return sum(c * t for c, t in zip(lines[cut.line], layer.terms(cut)))
+
+
+def worth(layers):
+    """For layers left out: by which factor estimates are off, and what is chosen over the best."""
+    names = sorted({m.name for m in layers})
+    off, over = [], []
+    for eighth in range(8):
+        out = set(names[eighth::8])
+        lines = fit([m for m in layers if m.name not in out])
+        for m in (m for m in layers if m.name in out):
+            cut = min(m.us, key=lambda c, m=m: estimate(lines, m, c))
+            off.append(abs(math.log(estimate(lines, m, cut) / m.us[cut])))
+            over.append(math.log(m.us[cut] / min(m.us.values())))
+    return [math.exp(sum(some) / len(some)) for some in (off, over)] + [math.exp(max(over))]
+
+
+def in_header(root):
+    with open(os.path.join(root, "kernels", "csr", "csr_layers.h"), encoding="utf-8") as file:
+        text = file.read()
+    table = text[text.index(" lines[2][2]["):text.index("return &lines")]
+    return [[float(x) for x in row.split(",")] for row in re.findall(r"\{([\d., e-]+)\}", table)]
+
+
+def main(root):
+    layers = read(root)
+    lines = fit(layers)
+    rows = []
+    for shared in (False, True):
+        for unstaged in (False, True):
+            print("blocks" if shared else "of a warp", "not staged" if unstaged else "staged")
+            for lanes in range(LANES):
+                line = lines.get((shared, unstaged, lanes))
+                rows += [["%.3g" % x for x in line]] if line else []
+                print("  {%s}" % ", ".join(rows[-1]) if line else "  -")
+    print("%d layers, %d products; left out of the fit %.2f off, what is chosen %.3f of the best, "
+          "%.2f at worst" % (len({m.name for m in layers}), len(layers), *worth(layers)))
+    theirs = [row for row in in_header(root) if row[0]]
+    same = theirs == [[float(x) for x in row] for row in rows]
+    print("ok - the header has these lines" if same else "not ok - the header has other lines")
+    return 0 if same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]) if len(sys.argv) == 2 else __doc__)
