@@ -7,7 +7,7 @@ sources=$(cd "${SHUNT_SRCDIR:?}" && pwd) || exit 2
 tables=$sources/tests/bench/results_table.py
 
 check "the tables equal the results" 'python3 "$tables" --check "$sources"'
-lines=$sources/tests/bench/layer_lines.py
+lines=$sources/tests/bench/fits/layer_lines.py
 check "the lines of layers are the fit to their timings" 'python3 "$lines" "$sources"'
 mkdir -p copy/tests
 cp -R "$sources/tests/bench" copy/tests/ && cp "$sources/README.md" copy/ && chmod -R u+w copy
