@@ -31,12 +31,12 @@ $(NATIVE_CUDA_OBJECTS): %D%/native/%.o: $(srcdir)/backend/native/%.c
   $(NATIVE_CUDA_OBJECTS)
 
 $(GPU_TESTS): %: %.cu $(GPU_LIBS)
-	$(V_NVCC)$(MKDIR_P) $(@D) && $(NVCC_TEST) -Xlinker --as-needed -Xlinker -Map=$@.map \
+	$(V_NVCC)$(MKDIR_P) $(@D) && $(NVCC_TEST) -Xlinker --as-needed -Xlinker -Map=$@.linked \
 	  -o $@ $< $(EXTRA_OBJECTS) \
 	  $(GPU_ARCHIVES) $(CUDA_LIBS) $(ZLIB_LIBS) -lgomp -lcusparse
 $(GPU_ROUTE_TESTS): %: %.c $(GPU_LIBS)
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -I$(top_srcdir) $(CUDA_CPPFLAGS) -MMD -MP \
-	  -MF $@.d -MT $@ -Wl,-Map=$@.map -o $@ $< $(GPU_ARCHIVES) $(CUDA_LIBS) $(ZLIB_LIBS) $(OPENMP_CFLAGS) -lm
+	  -MF $@.d -MT $@ -Wl,-Map=$@.linked -o $@ $< $(GPU_ARCHIVES) $(CUDA_LIBS) $(ZLIB_LIBS) $(OPENMP_CFLAGS) -lm
 $(GPU_BLACKBOX) $(GPU_TORTURE): %: %.cu
 	$(V_NVCC)$(MKDIR_P) $(@D) && $(NVCC_TEST) -cudart shared -o $@ $< -lcusparse
 %D%/blackbox/quiet_preload.so: %D%/blackbox/quiet_preload.c
@@ -54,6 +54,6 @@ gpu-tests check-gpu:
 	@echo "built without CUDA: no GPU programs"
 endif
 .PHONY: gpu-tests check-gpu
-CLEANFILES += $(addsuffix .map,$(GPU_TESTS) $(GPU_ROUTE_TESTS)) $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) $(GPU_TORTURE) %D%/blackbox/quiet \
+CLEANFILES += $(addsuffix .linked,$(GPU_TESTS) $(GPU_ROUTE_TESTS)) $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) $(GPU_TORTURE) %D%/blackbox/quiet \
   %D%/blackbox/short_program %D%/blackbox/quiet_preload.so \
   $(NATIVE_CUDA_OBJECTS) $(ABLATION_OBJECTS)

@@ -33,7 +33,7 @@ import sys
 
 FOLDERS = ("kernels", "conv", "backend", "tests/gpu")
 NAMES, NAME = 32, 200  # of the checks that failed in one program: so many are kept, and so much of each
-NO_SOURCES = (".o", ".lo", ".d", ".map", ".1")  # what is built, and the man page
+NO_SOURCES = (".o", ".lo", ".d", ".linked", ".1")  # what is built, and the man page
 CUT_OFF = "cut off before its end"
 RESULT = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
 

@@ -2,7 +2,7 @@
 """seen.py ROOT BUILD: which sources each test of tests/gpu sees, a line "TEST SOURCE" each.
 
 A test is linked with archives of all kernels, conversions and routes, but has only those objects
-that it needs: the linker's map (BUILD/tests/gpu/*/TEST.map) names them, and the compilers'
+that it needs: the linker's map (BUILD/tests/gpu/*/TEST.linked) names them, and the compilers'
 dependency files name what they were made from.  `report.py --join` reads it: a change in a source
 that a test does not see leaves its results as they are.
 """
@@ -46,7 +46,7 @@ def objects_in(path):
 
 def seen_by(test, root, build, files):
     seen = set(sources_in(test + ".d", root, build))
-    for name in objects_in(test + ".map"):
+    for name in objects_in(test + ".linked"):
         base = os.path.basename(name)
         if os.path.isabs(name) and not name.startswith(build):
             continue  # the compiler's, and what it made of the test itself
@@ -60,9 +60,9 @@ def seen_by(test, root, build, files):
 def main(root, build):
     root, build = os.path.realpath(root), os.path.realpath(build)
     files = dependency_files(build)
-    maps = sorted(glob.glob(os.path.join(build, "tests", "gpu", "*", "test_*.map")))
+    maps = sorted(glob.glob(os.path.join(build, "tests", "gpu", "*", "test_*.linked")))
     for path in maps:
-        test = path[:-len(".map")]
+        test = path[:-len(".linked")]
         for source in sorted(seen_by(test, root, build, files)):
             print(os.path.basename(test), source)
     return 0 if maps else "seen.py: no test has a map"

@@ -61,14 +61,14 @@ printf 'a.lo: ../kernels/a.cu ../conv/half.h\n' >"$build/kernels/a.cu.d"
 printf 'b.lo: ../kernels/b.cu\n' >"$build/kernels/b.cu.d"
 map() {
   printf '%s\n' "$1" "                  /tmp/test_x.o (a)" '/usr/lib/libcudart.a(rt.o)' \
-    'LOAD /tmp/test_x.o' >"$build/tests/gpu/x/test_x.map"
+    'LOAD /tmp/test_x.o' >"$build/tests/gpu/x/test_x.linked"
   python3 "${report%report.py}seen.py" "$root" "$build" >"$root/said"
 }
 check "a test sees itself, and what the objects that it was linked with were made from" '
   map ".libs/libshunt-formats.a(lt2-a.o)" &&
   [ "$(cut -d" " -f2 "$root/said" | xargs)" = "conv/half.h kernels/a.cu tests/gpu/x/test_x.cu" ]'
 check "an object that nothing tells of ends it" '! map ".libs/libshunt-formats.a(c.o)"'
-check "and so do tests without maps" '! (rm "$build"/tests/gpu/x/*.map; python3 \
+check "and so do tests without maps" '! (rm "$build"/tests/gpu/x/*.linked; python3 \
   "${report%report.py}seen.py" "$root" "$build")'
 rm -r "$build" "$root/conv"
 again() {
