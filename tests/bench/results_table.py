@@ -156,19 +156,23 @@ def versions():
                   for what in name for kind in ("f16", "f32", "f64")])
 
 
+def routed_cases(name, algorithms):
+    """Each line of a table that has `routed`: a dictionary, and how many times as fast that is as
+    cuSPARSE's default, and as the best of these algorithms of it."""
+    rows = [line.split() for line in lines(name) if not line.startswith("#")]
+    for row in rows[1:]:
+        case = dict(zip(rows[0], row))
+        if case["routed"] != "-":
+            times = [float(case[k]) for k in algorithms if case.get(k, "-") != "-"]
+            routed = float(case["routed"])
+            yield case, float(case["default"]) / routed, min(times) / routed
+
+
 def as_routed(name):
-    """{type: [(over cuSPARSE's default, over its best)...]} of a table that has `routed`."""
-    found, head = collections.defaultdict(list), None
-    for line in lines(name):
-        if line.startswith("#"):
-            continue
-        if not head:
-            head = line.split()
-            continue
-        case = dict(zip(head, line.split()))
-        default, best = float(case["default"]), min(
-            float(case[k]) for k in ("default", "alg1", "alg3") if case.get(k, "-") != "-")
-        found[case["type"]].append((default / float(case["routed"]), best / float(case["routed"])))
+    """{type: [(over cuSPARSE's default, over its best)...]}"""
+    found = collections.defaultdict(list)
+    for case, default, best in routed_cases(name, ("default", "alg1", "alg3")):
+        found[case["type"]].append((default, best))
     return found
 
 
@@ -186,18 +190,9 @@ def beside():
 
 def by_columns():
     """{(version, layout, type): [(over the default, over the best)...]} as routed."""
-    found, head = collections.defaultdict(list), None
-    for line in lines("columns/times.txt.gz"):
-        if line.startswith("#"):
-            continue
-        if not head:
-            head = line.split()
-            continue
-        case = dict(zip(head, line.split()))
-        if case["routed"] != "-":
-            default, alg3, routed = (float(case[k]) for k in ("default", "alg3", "routed"))
-            found[case["cusparse"], case["layout"], case["type"]].append(
-                (default / routed, min(default, alg3) / routed))
+    found = collections.defaultdict(list)
+    for case, default, best in routed_cases("columns/times.txt.gz", ("default", "alg3")):
+        found[case["cusparse"], case["layout"], case["type"]].append((default, best))
     return found
 
 
