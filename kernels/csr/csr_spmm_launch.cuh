@@ -2,12 +2,15 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "kernels/csr/csr_spmm_merge.cuh"
 #include "kernels/csr/csr_spmm_merge_join.cuh"
 #include "kernels/csr/split/csr_spmm_split.cuh"
 #include "kernels/csr/split/csr_spmm_split_blocks.cuh"
 #include "kernels/csr/split/csr_spmm_split_choice.cuh"
 #include "kernels/csr/split/csr_spmm_split_unstaged.cuh"
+#include "kernels/csr/split/csr_spmm_split_words.cuh"
 #include "kernels/guard/row_by_row.cuh"
 
 namespace shunt
@@ -64,6 +67,10 @@ template <class S, class T, int V> constexpr bool has_lists = has_ways<S, V> && 
 template <class S, class T, int V>
 constexpr bool has_unstaged = has_lists<S, T, V> && sizeof(S) > 1;
 
+// Two words a lane are built for real numbers.
+template <class S, class T, int V>
+constexpr bool has_words = has_unstaged<S, T, V> &&std::is_floating_point<T>::value;
+
 // The kernel for a shape; the ways of loads narrower than 16 bytes are not built, nor the plain one
 // of sums in f32, which gains nothing.  alone: there are no long blocks.
 template <class S, class Out, class T, int V>
@@ -83,6 +90,8 @@ auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, spl
         return alone ? spmm_split_unstaged<false, S, Out, T, V>
                      : spmm_split_unstaged<true, S, Out, T, V>;
     }
+    if constexpr (has_words<S, T, V>)
+      if (shape.words == 2) return spmm_split_words<S, Out, T, V>;
     constexpr int kListChunk = sizeof(T) > 4 ? 4 : kChunk;
     if (shape.team_rows && alone) return spmm_split<S, Out, T, V, kListChunk, way::lists>;
     if (shape.team_rows) return spmm_split<S, Out, T, V, 4, way::mixed>;
@@ -100,7 +109,10 @@ auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, spl
 template <class S, class Out, class T, int V>
 shunt_status launch_split(args<T> a, split_shape shape, const shunt_device *d, shunt_stream stream)
 {
-  const int64_t width = V << shape.lanes_log2, long_width = V << shape.long_lanes_log2;
+  if (!has_words<S, T, V> || shape.search || a.n % (2 * V << shape.lanes_log2)) shape.words = 1;
+  if (shape.words == 2) shape.threads = kWordsThreads;
+  const int64_t width = shape.words * V << shape.lanes_log2,
+                long_width = V << shape.long_lanes_log2;
   const int64_t long_slices = (a.n + long_width - 1) / long_width;
   if (!has_lists<S, T, V>) shape.team_rows = 0;
   const int64_t rows_per_team = shape.team_rows ? shape.team_rows : 1;
@@ -159,7 +171,7 @@ template <class S, class Out, class T, int V>
 shunt_status launch_tiled(args<T> a, const layout &how, const shunt_device *d, shunt_stream stream)
 {
   if (!how.split) return launch_merge<S, S, Out, T, V>(a, how, d, stream);
-  const split_matrix m = {a.rows, a.nonzeros, how.longest, how.layer};
+  const split_matrix m = {a.rows, a.nonzeros, how.longest, how.layer, has_words<S, T, V>};
   return launch_split<S, Out, T, V>(a, choose_split(m, a.n, V, sizeof(S), d), d, stream);
 }
 

@@ -38,7 +38,9 @@ extern "C" {
      2^k shares        a team of 2^(k + 1) groups of 2^lanes_log2 lanes each
      below a share     a group each  */
 struct shunt_sorted_shape {
-  int chunk;                 /* rows of B in flight per lane: 4 or 8; with brief 4 */
+  int chunk;                 /* rows of B in flight per lane: 4 or 8; with brief, or 2 words, 4 */
+  int words;                 /* of a lane, 16 bytes of a row of B each: 1; or 2 where C is whole
+                                slices of them, brief and share are 0 */
   int lanes_log2, team_log2; /* 1 .. 5, with share 0 .. 5; at least 2, and lanes_log2 */
   int long_lanes_log2;       /* of the blocks that have a row each: 1 .. 3 */
   int limit, huge, cluster;  /* cluster: 1, 2, 4 or 8 */

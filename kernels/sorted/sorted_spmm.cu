@@ -41,6 +41,14 @@ static bool staged_in_range(const struct shunt_sorted_shape *s)
            s->spread >= 0 && s->brief << s->spread <= 4 << s->lanes_log2));
 }
 
+// Two words a lane, of `columns` of C.
+static bool words_in_range(const struct shunt_sorted_shape *s, int64_t columns, int V)
+{
+  if (s->words == 1) return true;
+  return s->words == 2 && s->chunk == 4 && !s->brief && !s->share &&
+         columns % (2 * V << s->lanes_log2) == 0;
+}
+
 static bool in_range(const struct shunt_sorted_shape *s)
 {
   const bool others = s->share == 0
@@ -100,6 +108,23 @@ static void choose_rows(struct shunt_sorted_shape *s, const struct shunt_spmm *p
   s->wide = s->lanes_log2 == 2 ? 32 : 64;
 }
 
+// Wide C of many rows that are neither short nor long: two words a lane, in narrow groups where rows
+// are more than a few hundred a multiprocessor.
+static bool choose_words(struct shunt_sorted_shape *s, const struct shunt_spmm *p, int V,
+                         const struct shunt_device *d)
+{
+  enum { LEAST_BYTES = 256, LEAST_MEAN = 8, MEAN_OF_LONG = 24, WARPS = 80, MANY_ROWS = 256 };
+  const int64_t n = p->b.cols, rows = p->a.rows;
+  const int lanes_log2 = rows >= MANY_ROWS * d->multiprocessors || n % (2 * V << 4) ? 3 : 4;
+  if (n * 16 / V < LEAST_BYTES || n % (2 * V << lanes_log2) || p->a.nnz < LEAST_MEAN * rows ||
+      p->a.nnz >= MEAN_OF_LONG * rows || rows * n / (2 * V) / 32 < WARPS * d->multiprocessors)
+    return false;
+  s->words = 2, s->chunk = 4;
+  s->lanes_log2 = s->team_log2 = lanes_log2;
+  s->wide = 64;
+  return true;
+}
+
 // us that all rows of B take, from L2.
 static double gathered_us(const struct shunt_spmm *p)
 {
@@ -156,8 +181,8 @@ static void choose_brief(struct shunt_sorted_shape *s, const struct shunt_spmm *
   const int64_t entries = 2 * (some - four) + 11 * (four - eight) / 2; // of short rows, about
   if (some == 0 || s->lanes_log2 < 3 || 2 * (p->a.rows - eight) < p->a.rows) return;
   s->spread = s->lanes_log2 - 3;
-  const int64_t spread = list_warps(s, p, V, known, d);
-  const bool at_once = 5 * (p->a.rows - eight) >= 3 * p->a.rows && spread >= 12 && spread <= 60;
+  const int64_t most = list_warps(s, p, V, known, d);
+  const bool at_once = 5 * (p->a.rows - eight) >= 3 * p->a.rows && most >= 12 && most <= 60;
   if (!at_once) s->spread = 0;
   const int64_t warps = list_warps(s, p, V, known, d);
   const bool beside = s->lanes_log2 == 4 && warps >= 12 && 5 * entries < 2 * p->a.nnz;
@@ -218,8 +243,9 @@ shunt_sorted_spmm_shape(const struct shunt_spmm *p, const struct shunt_sorted_co
 {
   const int V = 16 / (int)shunt_type_size(p->b.type);
   struct shunt_sorted_shape s = {};
+  s.words = 1;
   choose_longs(&s, p, V, known, d);
-  if (!choose_unstaged(&s, p, V, known, d)) {
+  if (!choose_unstaged(&s, p, V, known, d) && !choose_words(&s, p, V, d)) {
     choose_rows(&s, p, V, d);
     choose_brief(&s, p, V, known, d);
   }
@@ -250,7 +276,9 @@ extern "C" shunt_status shunt_sorted_spmm_cuda(const struct shunt_spmm *p,
                                                const struct shunt_device *d, void *workspace,
                                                size_t workspace_bytes, shunt_stream stream)
 {
-  if (!shunt_sorted_spmm_fits(p) || !in_range(shape)) return SHUNT_E_UNSUPPORTED;
+  const int V = 16 / (int)shunt_type_size(p->b.type);
+  if (!shunt_sorted_spmm_fits(p) || !in_range(shape) || !words_in_range(shape, p->b.cols, V))
+    return SHUNT_E_UNSUPPORTED;
   shunt_status s = shunt::check_spmm_sizes(p);
   if (s != SHUNT_OK) return s;
   if (v->rows != p->a.rows) return SHUNT_E_ARGUMENT;

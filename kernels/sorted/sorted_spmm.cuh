@@ -9,12 +9,12 @@
 // A team's neighbours in its warp have rows of like lengths, so no lane waits for another's row.
 // Warps that take long come first: those of wide rows, then lists (sorted_spmm_short.cuh).
 //
-//   grid.x    warps, 8 a block        grid.y    slices of C, of 2^lanes_log2 x V columns
+//   grid.x    warps, 8 a block        grid.y    slices of C, of 2^lanes_log2 x V columns, or 2 x that
 //
 // Rows are walked as the split kernel's are (kernels/csr/split/csr_spmm_split_walk.cuh).
 #pragma once
 #include "kernels/common/early_launch.cuh"
-#include "kernels/csr/split/csr_spmm_split_walk.cuh"
+#include "kernels/csr/split/csr_spmm_split_words.cuh"
 #include "kernels/sorted/sorted_kernels.h"
 
 namespace shunt
@@ -49,8 +49,8 @@ struct row_args {
   bool beside; // the kernel of the long rows was launched before, and let this one in
 };
 
-// Rows that have a warp or a team each.
-template <class S, class Out, class T, int V, int CHUNK>
+// Rows that have a warp or a team each.  Columns: of a lane, one word or two.
+template <class Columns, class S, class Out, class T, int V, int CHUNK>
 __device__ __forceinline__ void multiply_own_rows(const args<T> &a, const row_args &s, int warp,
                                                   batch<T> &mine)
 {
@@ -59,20 +59,22 @@ __device__ __forceinline__ void multiply_own_rows(const args<T> &a, const row_ar
   const int before = alone ? warp : s.wide + ((warp - s.wide) << (5 - s.team_log2));
   const int at = s.first + before + (lane >> team_log2);
   const int row = at < s.end ? (int)__ldg(s.order + at) : -1;
-  const csr::lane_columns<S, V> c(a, blockIdx.y, s.lanes_log2);
+  const Columns c(a, blockIdx.y, s.lanes_log2);
   int begin = 0, end = 0;
   if (row >= 0) {
     begin = csr::load_low(a.offsets, row, a.wide, a.base);
     end = csr::load_low(a.offsets, row + 1, a.wide, a.base);
     if (s.stale && end - begin > (alone ? s.most_wide : s.most_other)) *s.stale = 1;
   }
+  constexpr int kColumns = Columns::kWords * V;
+  T sum[kColumns];
+  csr::set_zero<T, kColumns>(sum);
+  csr::walk<false, true, S, T, V, CHUNK, Columns::kWords>(a, c.b, begin, end, team_log2,
+                                                          s.lanes_log2, mine, sum, c.step());
+  csr::add_groups<T, kColumns>(team_log2, s.lanes_log2, sum);
+  if (row < 0 || (lane & ((1 << team_log2) - 1)) >> s.lanes_log2) return;
   const T scalars[2] = {a.alpha.get(), a.beta.get()};
-  T sum[V];
-  csr::set_zero<T, V>(sum);
-  csr::walk<false, true, S, T, V, CHUNK>(a, c.b, begin, end, team_log2, s.lanes_log2, mine, sum);
-  csr::add_groups<T, V>(team_log2, s.lanes_log2, sum);
-  if (row >= 0 && c.active && (lane & ((1 << team_log2) - 1)) >> s.lanes_log2 == 0)
-    csr::store_row<Out, T, V>(a, row, c.col, sum, scalars);
+  c.template store<Out>(a, row, sum, scalars);
 }
 
 } // namespace sorted

@@ -133,11 +133,14 @@ inline int64_t cut_teams(const launch_plan &l, unstaged_args *s)
   return warps;
 }
 
-template <class S, class Out, class T> auto kernel_of(int chunk, bool lists)
+template <class S, class Out, class T>
+auto kernel_of(const struct shunt_sorted_shape &s, bool lists)
 {
   constexpr int V = 16 / sizeof(S);
-  if (lists) return multiply_rows<true, S, Out, T, V, 4>;
-  return chunk == 4 ? multiply_rows<false, S, Out, T, V, 4> : multiply_rows<false, S, Out, T, V, 8>;
+  if (s.words == 2) return multiply_rows<false, true, S, Out, T, V, 4>;
+  if (lists) return multiply_rows<true, false, S, Out, T, V, 4>;
+  return s.chunk == 4 ? multiply_rows<false, false, S, Out, T, V, 4>
+                      : multiply_rows<false, false, S, Out, T, V, 8>;
 }
 
 template <class S, class Out, class T>
@@ -153,9 +156,9 @@ shunt_status launch_staged(const launch_plan &l, const args<T> &a)
   s.stale = l.v->stale;
   s.beside = l.longs > 0;
   if (warps == 0) return SHUNT_OK;
-  return launch_early(kernel_of<S, Out, T>(l.shape->chunk, s.levels > 0),
-                      grid_of(warps, a.n, V, s.lanes_log2), dim3(kThreads), l.device, l.stream, a,
-                      s);
+  return launch_early(kernel_of<S, Out, T>(*l.shape, s.levels > 0),
+                      grid_of(warps, a.n, V * l.shape->words, s.lanes_log2), dim3(kThreads),
+                      l.device, l.stream, a, s);
 }
 
 template <class S, class Out, class T>

@@ -13,6 +13,8 @@
 // A list fits in the batch of its team, 4 nonzeros a lane.  Where all lists run at once without that,
 // rows have 2 or 4 times as many lanes, and a warp as many fewer rows (`spread`).
 #pragma once
+#include <type_traits>
+
 #include "kernels/csr/split/csr_spmm_split_short.cuh"
 #include "kernels/sorted/sorted_spmm.cuh"
 
@@ -150,14 +152,16 @@ __device__ __forceinline__ void multiply_short_rows(const args<T> &a, const row_
                                            sum);
 }
 
-// LISTS: there are short rows, behind the wide ones.
-template <bool LISTS, class S, class Out, class T, int V, int CHUNK>
-__global__ void __launch_bounds__(kThreads, CHUNK == 4 && !LISTS ? 5 : 4)
+// LISTS: there are short rows, behind the wide ones.  WORDS: a lane has two, without lists.
+template <bool LISTS, bool WORDS, class S, class Out, class T, int V, int CHUNK>
+__global__ void __launch_bounds__(kThreads, CHUNK == 4 && !LISTS && !WORDS ? 5 : 4)
     multiply_rows(const __grid_constant__ args<T> a, const __grid_constant__ row_args s)
 {
   __shared__ __align__(16) batch<T> batches[kWarps];
   batch<T> &mine = batches[threadIdx.x / 32];
   const int warp = blockIdx.x * kWarps + threadIdx.x / 32;
+  using columns =
+      typename std::conditional<WORDS, csr::lane_words<S, V>, csr::lane_columns<S, V>>::type;
   if (!s.beside) wait_for_previous();
   if constexpr (LISTS) {
     __shared__ warp_rows rows[kWarps];
@@ -165,9 +169,10 @@ __global__ void __launch_bounds__(kThreads, CHUNK == 4 && !LISTS ? 5 : 4)
     if (behind >= 0 && behind < s.list_warps)
       multiply_short_rows<S, Out, T, V, CHUNK>(a, s, warp, mine, rows[threadIdx.x / 32]);
     else
-      multiply_own_rows<S, Out, T, V, CHUNK>(a, s, behind < 0 ? warp : warp - s.list_warps, mine);
+      multiply_own_rows<columns, S, Out, T, V, CHUNK>(a, s, behind < 0 ? warp : warp - s.list_warps,
+                                                      mine);
   } else {
-    multiply_own_rows<S, Out, T, V, CHUNK>(a, s, warp, mine);
+    multiply_own_rows<columns, S, Out, T, V, CHUNK>(a, s, warp, mine);
   }
   // What follows in the stream waits for this kernel alone: so this one waits for the long rows.
   if (s.beside) wait_for_previous();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "kernels/csr/csr_unstaged.h"
+#include "kernels/csr/csr_words.h"
 #include "kernels/csr/split/csr_spmm_split_layers.cuh"
 #include "kernels/csr/split/csr_spmm_split_walk_unstaged.cuh"
 
@@ -28,6 +29,7 @@ struct split_choice {
   int64_t rows, nonzeros, n, longest, multiprocessors; // longest: the hint, or negative
   int64_t mean;                                        // nonzeros of a row
   int V, size;                                         // elements of B in one load, bytes of each
+  bool words;                                          // lanes may have two
 
   split_shape s;
   bool narrowed;             // groups are narrower than C for the sake of long rows
@@ -105,6 +107,17 @@ struct split_choice {
     return chunks() && size > 1 && size <= 8 && lists_alone(11) && alike() && !s.team_rows &&
            s.team_log2 == s.lanes_log2 && s.lanes_log2 <= 4 && slices_now() == 1;
   }
+
+  shunt_csr_words as_words() const
+  {
+    return {rows, nonzeros, longest, n, size, (int)multiprocessors};
+  }
+  // Two words a lane: not beside long blocks, nor where groups are narrower for long rows' sake.
+  bool gains_by_words() const
+  {
+    const shunt_csr_words m = as_words();
+    return words && !s.search && !narrowed && chunks() && shunt_csr_has_words(&m);
+  }
 };
 
 // Narrow C: A is read without staging it.  Of a matrix whose rows differ much only beside long blocks.
@@ -131,6 +144,17 @@ inline void choose_unstaged(split_choice &x)
   x.s.unstaged = true;
   x.s.lanes_log2 = lanes_log2, x.s.team_log2 = t;
   x.s.team_rows = 0, x.s.threads = kThreads;
+}
+
+// Two words a lane: instead of lists and narrower groups.
+inline void choose_words(split_choice &x)
+{
+  const shunt_csr_words m = x.as_words();
+  x.s.words = 2;
+  x.s.lanes_log2 = shunt_csr_words_lanes_log2(&m);
+  x.s.team_log2 = shunt_csr_words_team_log2(&m, x.s.lanes_log2);
+  x.s.team_rows = 0;
+  x.s.whole = true, x.s.unstaged = false;
 }
 
 // `then` is done once where `when` holds (ONCE), or as long as it holds (WHILE).
@@ -304,12 +328,17 @@ inline split_shape choose_split(const split_matrix &m, int64_t n, int V, int siz
   if (V * size == 16 && choose_split_of_layer(m, n, size, d, &of_layer)) return of_layer;
   split_choice x = {};
   x.rows = m.rows, x.nonzeros = m.nonzeros, x.n = n, x.V = V, x.size = size;
+  x.words = m.words;
   x.longest = m.longest, x.multiprocessors = d->multiprocessors, x.mean = m.nonzeros / m.rows;
   x.s.lanes_log2 = x.s.long_lanes_log2 = 2;
   x.s.chunk = kChunk;
   x.s.threads = kThreads / 2;
+  x.s.words = 1;
   apply_rules(x, std::make_index_sequence<sizeof split_rules / sizeof split_rules[0]>());
-  if (is_unstaged(x)) choose_unstaged(x);
+  if (is_unstaged(x))
+    choose_unstaged(x);
+  else if (x.gains_by_words())
+    choose_words(x);
   x.s.limit = (int)x.limit;
   x.s.window = (int)x.window;
   return x.s;

@@ -22,6 +22,7 @@ inline bool choose_split_of_layer(const split_matrix &m, int64_t n, int size, co
   *s = {};
   s->threads = cut.unstaged ? kThreads : kThreads / 2;
   s->chunk = kChunk;
+  s->words = 1;
   s->lanes_log2 = cut.lanes_log2;
   s->team_log2 = cut.threads == 8 ? 3 : cut.threads == 16 ? 4 : 5;
   s->long_lanes_log2 = 2;

@@ -25,6 +25,7 @@ struct split_shape {
   int team_rows;       // rows that a team takes as one list; 0: one at a time
   bool unstaged;       // rows of a team each, A not staged in shared memory; where that is built
   int row_warps;       // of a block, which share a row: 2, 4 or 8, where that is built; 0: a team
+  int words;           // of a lane: 1, or 2 (csr_spmm_split_words.cuh), with no search and no lists
 };
 
 // What a shape is chosen for.
@@ -32,6 +33,7 @@ struct split_matrix {
   int64_t rows, nonzeros;
   int64_t longest; // the hint: length of the longest row when somebody looked, or negative
   bool layer;      // cut as a layer is (shunt_csr_is_cut_as_layer)
+  bool words;      // of a type whose lanes may have two words
 };
 
 // What the kernel reads of it.

@@ -111,14 +111,14 @@ __device__ __forceinline__ void multiply_batch(const args<T> &a, const char *b,
                                                const batch<T> &mine, int first, int after, int at,
                                                open_row<Out, T, V, Rows> &open, T *sum)
 {
-  for (int step = first, p = at + 1; step < after; step += CHUNK, p += CHUNK) {
-    b_word<S, V> x[CHUNK];
+  for (int from = first, p = at + 1; from < after; from += CHUNK, p += CHUNK) {
+    b_word<S, V> x[CHUNK][1];
     T value[CHUNK];
-    load_chunk<false, S, T, V, CHUNK>(a, b, mine, step, after, x);
-    wide<T, CHUNK>::load(value, mine.value + step);
+    load_chunk<false, S, T, V, CHUNK, 1>(a, b, 0, mine, from, after, x);
+    wide<T, CHUNK>::load(value, mine.value + from);
 #pragma unroll
     for (int u = 0; u < CHUNK; u++) {
-      x[u].multiply_into(sum, value[u]);
+      x[u][0].multiply_into(sum, value[u]);
       if (p + u == open.end) open.finish(open.end, sum);
     }
   }

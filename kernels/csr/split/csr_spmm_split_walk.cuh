@@ -1,7 +1,8 @@
 // csr_spmm_split_walk.cuh: a piece of one row of A times B, by a team of lanes.
 //
 //   team     1 << team_log2 neighbouring lanes of a warp, at work on one row
-//   group    1 << lanes_log2 of them: V columns of C per lane; a team is 1 or more groups
+//   group    1 << lanes_log2 of them: a team is 1 or more groups
+//   word     V columns of C; a lane has 1 of a group's, or 2 (csr_spmm_split_words.cuh)
 //
 //   row   |c c c c c c c c|c c c c c c c c|c c c c c c c c|c c c c . . .|  nonzeros
 //          '-- chunk 0 --' '-- chunk 1 --' '-- chunk 2 --' '-- chunk 3 -'
@@ -87,9 +88,11 @@ template <class S> struct fetched {
 };
 
 // x = the rows of B of the nonzeros staged at [from, from + CHUNK); WHOLE: all lie before `stop`.
-template <bool WHOLE, class S, class T, int V, int CHUNK>
-__device__ __forceinline__ void load_chunk(const args<T> &a, const char *b, const batch<T> &mine,
-                                           int from, int stop, b_word<S, V> *x)
+// step: bytes from a lane's word of a row of B to its next.
+template <bool WHOLE, class S, class T, int V, int CHUNK, int WORDS>
+__device__ __forceinline__ void load_chunk(const args<T> &a, const char *b, int step,
+                                           const batch<T> &mine, int from, int stop,
+                                           b_word<S, V> (*x)[WORDS])
 {
 #pragma unroll
   for (int half = 0; half < CHUNK; half += 4) {
@@ -98,33 +101,39 @@ __device__ __forceinline__ void load_chunk(const args<T> &a, const char *b, cons
     // What is not stored is not multiplied: B may hold a NaN there.
 #pragma unroll
     for (int u = 0; u < 4; u++) {
-      if (!WHOLE) x[half + u].clear();
-      if (WHOLE || from + half + u < stop)
-        x[half + u].load(b + (uint64_t)column[u] * a.b_row_bytes);
+#pragma unroll
+      for (int w = 0; w < WORDS && !WHOLE; w++) x[half + u][w].clear();
+      if (!WHOLE && from + half + u >= stop) continue;
+      const char *row = b + (uint64_t)column[u] * a.b_row_bytes;
+#pragma unroll
+      for (int w = 0; w < WORDS; w++) x[half + u][w].load(row + w * step);
     }
   }
 }
 
 // sum[e] += over the nonzeros staged at [from, from + CHUNK) and before `stop`.
-template <bool WHOLE, class S, class T, int V, int CHUNK>
-__device__ __forceinline__ void multiply_chunk(const args<T> &a, const char *b,
+template <bool WHOLE, class S, class T, int V, int CHUNK, int WORDS>
+__device__ __forceinline__ void multiply_chunk(const args<T> &a, const char *b, int step,
                                                const batch<T> &mine, int from, int stop, T *sum)
 {
-  b_word<S, V> x[CHUNK];
+  b_word<S, V> x[CHUNK][WORDS];
   T value[CHUNK];
-  load_chunk<WHOLE, S, T, V, CHUNK>(a, b, mine, from, stop, x);
+  load_chunk<WHOLE, S, T, V, CHUNK, WORDS>(a, b, step, mine, from, stop, x);
   wide<T, CHUNK>::load(value, mine.value + from); // 0 beyond the row's end
 #pragma unroll
-  for (int u = 0; u < CHUNK; u++) x[u].multiply_into(sum, value[u]);
+  for (int u = 0; u < CHUNK; u++)
+#pragma unroll
+    for (int w = 0; w < WORDS; w++) x[u][w].multiply_into(sum + w * V, value[u]);
 }
 
 // sum[e] += over the nonzeros [begin, end) of one row: the lane's group's share of them.
 // All lanes of a warp come here together; ranges are the same within a team.  AHEAD: the
 // next batch is fetched before this one is multiplied, for rows of many batches.  WHOLE: chunks
 // that all of the warp's groups have in full are taken without a look at each nonzero.
-template <bool AHEAD, bool WHOLE, class S, class T, int V, int CHUNK>
+template <bool AHEAD, bool WHOLE, class S, class T, int V, int CHUNK, int WORDS = 1>
 __device__ __forceinline__ void walk(const args<T> &a, const char *b, int begin, int end,
-                                     int team_log2, int lanes_log2, batch<T> &mine, T *sum)
+                                     int team_log2, int lanes_log2, batch<T> &mine, T *sum,
+                                     int step = 0)
 {
   const int in_team = threadIdx.x & ((1 << team_log2) - 1), first = team_first(team_log2);
   const int from = first + (in_team >> lanes_log2) * CHUNK;
@@ -139,14 +148,14 @@ __device__ __forceinline__ void walk(const args<T> &a, const char *b, int begin,
     __syncwarp();
     begin = min(end, begin + (kLoads << team_log2));
     if (AHEAD) next.load(a, begin, end, in_team, team_log2);
-    int step = from;
+    int at = from;
     if (WHOLE) {
       const int chunks = (stop - first) / CHUNK >> (team_log2 - lanes_log2); // of each group
-      for (int full = __reduce_min_sync(~0u, max(chunks, 0)); full > 0; full--, step += stride)
-        multiply_chunk<true, S, T, V, CHUNK>(a, b, mine, step, stop, sum);
+      for (int full = __reduce_min_sync(~0u, max(chunks, 0)); full > 0; full--, at += stride)
+        multiply_chunk<true, S, T, V, CHUNK, WORDS>(a, b, step, mine, at, stop, sum);
     }
-    for (; step < stop; step += stride)
-      multiply_chunk<false, S, T, V, CHUNK>(a, b, mine, step, stop, sum);
+    for (; at < stop; at += stride)
+      multiply_chunk<false, S, T, V, CHUNK, WORDS>(a, b, step, mine, at, stop, sum);
     __syncwarp(); // the batch has been read
   }
 }
@@ -168,6 +177,7 @@ template <class T, int V> __device__ __forceinline__ void set_zero(T *sum)
 
 // The columns of C that a lane looks after.
 template <class S, int V> struct lane_columns {
+  static constexpr int kWords = 1;
   int col;
   bool active;
   const char *b; // column col of row 0 of B
@@ -182,6 +192,14 @@ template <class S, int V> struct lane_columns {
     // Columns come with their base: row 0 of B stands `base` rows behind this.
     b = static_cast<const char *>(a.b) + (active ? col : first) * (int64_t)sizeof(S) -
         static_cast<int64_t>(a.base) * a.b_row_bytes;
+  }
+  __device__ __forceinline__ int step() const { return 0; }
+
+  template <class Out, class T>
+  __device__ __forceinline__ void store(const args<T> &a, int row, const T *sum,
+                                        const T *scalars) const
+  {
+    if (active) store_row<Out, T, V>(a, row, col, sum, scalars);
   }
 };
 

@@ -70,100 +70,96 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
   }
 }
 
-// A not staged: teams from one group to a whole warp, with long blocks and without.
-void test_unstaged_shapes(Arena &m, const std::vector<Named> &all)
+// One of several ways to cut: its shape, and loads of 16 bytes in a row of B; false: no such way.
+using Cut = bool (*)(int way, Random &r, shunt::csr::split_shape &s, int64_t &loads);
+
+void print_shape(const char *type, const shunt::csr::split_shape &s, const Options &o,
+                 const char *what)
 {
-  static const int limits[] = {0, 3, 64, 500};
+  printf("# %s: %d threads, lanes %d, team %d, long %d, limit %d, window %d, %d warps a row, "
+         "unstaged %d, %d words: %s: %s\n",
+         type, s.threads, 1 << s.lanes_log2, 1 << s.team_log2,
+         s.search ? 1 << s.long_lanes_log2 : 0, s.limit, s.window, s.row_warps, s.unstaged, s.words,
+         describe(o), what);
+}
+
+// In f16, f32 and f64; of all ways and patterns a sample.
+void test_cuts(Arena &m, const std::vector<Named> &all, const char *name, int ways, int one_in,
+               Cut cut)
+{
   Random r(45);
-  Sample matrices(2), sample(7);
+  Sample matrices(2), sample(one_in);
   for (int which : {0, 4, 5}) {
     const Types &t = kTypes[which];
-    const int64_t load = 16 / (int64_t)shunt_type_size(t.in);
     for (const Named &pattern : all) {
       if (matrices.leaves_out()) continue;
       const Reference ref = make_reference(pattern.p, t, 85);
-      int wrong = 0, cases = 0;
-      for (int lanes = 0; lanes <= 5; lanes++)
-        for (int team = lanes; team <= 5; team++)
-          for (int turn = 0; turn < 4; turn++, cases++) {
-            if (left_out() || sample.leaves_out()) continue;
-            Options o = vary(t, load * (1 + r.below(5)), (int)r.below(16) & 14, r);
-            o.b_gap = o.b_shift = 0;
-            shunt::csr::split_shape s = {};
-            s.unstaged = true;
-            s.threads = 64 << turn % 3;
-            s.lanes_log2 = lanes, s.team_log2 = team;
-            s.long_lanes_log2 = 1 + (int)r.below(3);
-            s.search = turn % 2;
-            s.limit = s.search ? limits[r.below(4)] : 1 << 24;
-            s.window = 1 + (int)r.below(600);
-            const Case k = make_case(m, pattern.p, ref, t, o);
-            const shunt_status status = which == 0   ? run_split<__half, float, 8>(k, s)
-                                        : which == 4 ? run_split<float, float, 4>(k, s)
-                                                     : run_split<double, double, 2>(k, s);
-            const cudaError_t e = cudaDeviceSynchronize();
-            const char *what = status != SHUNT_OK || e != cudaSuccess
-                                   ? "failed"
-                                   : verdict(m, k, pattern.p, ref, t, o);
-            if (!what) continue;
-            if (wrong++ < 3)
-              printf("# %s: %d threads, lanes %d, team %d, long %d, limit %d, window %d: %s: %s\n",
-                     t.name, s.threads, 1 << lanes, 1 << team,
-                     s.search ? 1 << s.long_lanes_log2 : 0, s.limit, s.window, describe(o), what);
-          }
-      check(!wrong, "%s, %s: %d ways to cut by rows that are not staged", t.name, pattern.name,
-            cases);
+      int wrong = 0;
+      for (int way = 0; way < ways; way++) {
+        shunt::csr::split_shape s = {};
+        int64_t loads = 1;
+        if (left_out() || sample.leaves_out() || !cut(way, r, s, loads)) continue;
+        Options o = vary(t, loads * 16 / (int64_t)shunt_type_size(t.in), (int)r.below(16) & 14, r);
+        o.b_gap = o.b_shift = 0;
+        const Case k = make_case(m, pattern.p, ref, t, o);
+        const shunt_status status = which == 0   ? run_split<__half, float, 8>(k, s)
+                                    : which == 4 ? run_split<float, float, 4>(k, s)
+                                                 : run_split<double, double, 2>(k, s);
+        const cudaError_t e = cudaDeviceSynchronize();
+        const char *what =
+            status != SHUNT_OK || e != cudaSuccess ? "failed" : verdict(m, k, pattern.p, ref, t, o);
+        if (what && wrong++ < 3) print_shape(t.name, s, o, what);
+      }
+      check(!wrong, "%s, %s: %d ways to cut %s", t.name, pattern.name, ways, name);
     }
   }
 }
 
-// A block each row, whose warps share it: staged, and not.
-void test_block_shapes(Arena &m, const std::vector<Named> &all)
+// A not staged: teams from one group to a whole warp, with long blocks and without.
+bool cut_unstaged(int way, Random &r, shunt::csr::split_shape &s, int64_t &loads)
 {
-  Random r(46);
-  Sample matrices(2), sample(5);
-  for (int which : {0, 4, 5}) {
-    const Types &t = kTypes[which];
-    const int64_t load = 16 / (int64_t)shunt_type_size(t.in);
-    for (const Named &pattern : all) {
-      if (matrices.leaves_out()) continue;
-      const Reference ref = make_reference(pattern.p, t, 86);
-      int wrong = 0, cases = 0;
-      for (int lanes = 0; lanes <= 5; lanes++)
-        for (int warps = 2; warps <= 8; warps *= 2)
-          for (int unstaged = 0; unstaged < 2; unstaged++, cases++) {
-            if (left_out() || sample.leaves_out() || (!lanes && !unstaged)) continue;
-            Options o = vary(t, load * (1 + r.below(20)), (int)r.below(16) & 14, r);
-            o.b_gap = o.b_shift = 0;
-            shunt::csr::split_shape s = {};
-            s.row_warps = warps;
-            s.unstaged = unstaged;
-            s.lanes_log2 = lanes;
-            const Case k = make_case(m, pattern.p, ref, t, o);
-            const shunt_status status = which == 0   ? run_split<__half, float, 8>(k, s)
-                                        : which == 4 ? run_split<float, float, 4>(k, s)
-                                                     : run_split<double, double, 2>(k, s);
-            const cudaError_t e = cudaDeviceSynchronize();
-            const char *what = status != SHUNT_OK || e != cudaSuccess
-                                   ? "failed"
-                                   : verdict(m, k, pattern.p, ref, t, o);
-            if (!what) continue;
-            if (wrong++ < 3)
-              printf("# %s: lanes %d, %d warps, unstaged %d: %s: %s\n", t.name, 1 << lanes, warps,
-                     unstaged, describe(o), what);
-          }
-      check(!wrong, "%s, %s: %d ways to share rows by a block", t.name, pattern.name, cases);
-    }
-  }
+  static const int limits[] = {0, 3, 64, 500};
+  const int turn = way % 4;
+  loads = 1 + r.below(5);
+  s.unstaged = true;
+  s.threads = 64 << turn % 3;
+  s.lanes_log2 = way / 4 % 6, s.team_log2 = way / 24;
+  s.long_lanes_log2 = 1 + (int)r.below(3);
+  s.search = turn % 2;
+  s.limit = s.search ? limits[r.below(4)] : 1 << 24;
+  s.window = 1 + (int)r.below(600);
+  return s.lanes_log2 <= s.team_log2;
+}
+
+// A block each row, whose warps share it: staged, and not.
+bool cut_blocks(int way, Random &r, shunt::csr::split_shape &s, int64_t &loads)
+{
+  loads = 1 + r.below(20);
+  s.unstaged = way % 2;
+  s.row_warps = 2 << way / 2 % 3;
+  s.lanes_log2 = way / 6;
+  return s.lanes_log2 || s.unstaged;
+}
+
+// Two words a lane, of as many slices of C as there are; one where C is not whole slices.
+bool cut_words(int way, Random &r, shunt::csr::split_shape &s, int64_t &loads)
+{
+  s.words = 2;
+  s.threads = 128;
+  s.whole = true, s.chunk = 4;
+  s.limit = 1 << 24;
+  s.lanes_log2 = way % 6, s.team_log2 = way / 6;
+  loads = way % 5 ? (int64_t)(1 + r.below(3)) << (s.lanes_log2 + 1) : 1 + r.below(70);
+  return s.lanes_log2 > 0 && s.team_log2 > 1 && s.lanes_log2 <= s.team_log2;
 }
 
 // On a device like an H200.
 shunt::csr::split_shape choose(int64_t rows, int64_t each, int64_t longest, int64_t n, int V,
-                               int size)
+                               int size, bool words = false)
 {
   shunt_device d = {};
   d.multiprocessors = 132;
-  const shunt::csr::split_matrix a = {rows, rows * each, longest, false};
+  const shunt::csr::split_matrix a = {rows, rows * each, longest, false, words};
   return shunt::csr::choose_split(a, n, V, size, &d);
 }
 
@@ -205,6 +201,34 @@ void test_chooses_short()
         "not where they differ, nor longer ones");
 }
 
+// Wide C of rows that differ little, and are not too short: two words a lane.
+void test_chooses_words()
+{
+  const auto is = [](const shunt::csr::split_shape &s, int lanes_log2, int team_log2) {
+    return s.words == 2 && s.lanes_log2 == lanes_log2 && s.team_log2 == team_log2 && !s.team_rows;
+  };
+  check(is(choose(70000, 25, 33, 128, 2, 8, true), 5, 5) &&
+            is(choose(70000, 25, 33, 64, 4, 4, true), 3, 3) &&
+            is(choose(70000, 25, 33, 256, 8, 2, true), 4, 4) &&
+            is(choose(70000, 25, 33, 96, 2, 8, true), 3, 3),
+        "groups as wide as C, or as whole slices let them be");
+  check(is(choose(43000, 35, 50, 64, 4, 4, true), 3, 4) &&
+            is(choose(20000, 119, 162, 64, 2, 8, true), 4, 5),
+        "more groups a row where it is long");
+  check(choose(70000, 25, 33, 128, 2, 8).words == 1 &&
+            choose(70000, 25, 33, 32, 4, 4, true).words == 1 &&
+            choose(70000, 25, 33, 100, 4, 4, true).words == 1,
+        "not of complex numbers, narrow C, nor where slices are not whole");
+  check(choose(70000, 25, 900, 128, 2, 8, true).words == 1 &&
+            choose(12000, 12, 90, 32, 2, 8, true).words == 1 &&
+            choose(70000, 25, -1, 128, 2, 8, true).words == 1,
+        "nor where a row would end last, or nobody counted them");
+  check(choose(65000, 6, 17, 128, 2, 8, true).words == 1 &&
+            choose(65000, 6, 17, 128, 8, 2, true).words == 2 &&
+            choose(43000, 60, 126, 256, 8, 2, true).words == 1,
+        "short rows go as lists, but in f16, where long ones gain nothing");
+}
+
 // A layer whose rows differ: of 100 nonzeros, 50 more in each eighth row, and one much longer.
 Pattern uneven_layer(int64_t longest)
 {
@@ -218,7 +242,7 @@ shunt::csr::split_shape choose_layer(int64_t rows, int64_t each, int64_t longest
 {
   shunt_device d = {};
   d.multiprocessors = 132;
-  const shunt::csr::split_matrix a = {rows, rows * each, longest, true};
+  const shunt::csr::split_matrix a = {rows, rows * each, longest, true, true};
   return shunt::csr::choose_split(a, n, V, 16 / V, &d);
 }
 
@@ -266,10 +290,12 @@ int main()
 {
   Arena m;
   test_split_shapes(m, patterns());
-  test_unstaged_shapes(m, patterns());
+  test_cuts(m, patterns(), "by rows that are not staged", 144, 7, cut_unstaged);
+  test_cuts(m, patterns(), "by two words a lane", 36, 2, cut_words);
   test_chooses_unstaged();
   test_chooses_short();
-  test_block_shapes(m, patterns());
+  test_chooses_words();
+  test_cuts(m, patterns(), "by a block each row", 36, 5, cut_blocks);
   test_chooses_layers();
   for (int which : {0, 4, 5}) {
     test_layers(m, kTypes[which], 300, 300);

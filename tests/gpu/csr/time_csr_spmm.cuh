@@ -135,8 +135,8 @@ struct Timed {
     int longest = 0;
     for (int64_t i = 0; i < m.rows; i++)
       longest = std::max(longest, m.offsets[i + 1] - m.offsets[i]);
-    const shunt::csr::split_matrix a = {p.a.rows, p.a.nnz, longest,
-                                        shunt_csr_is_cut_as_layer(&p.a)};
+    const shunt::csr::split_matrix a = {p.a.rows, p.a.nnz, longest, shunt_csr_is_cut_as_layer(&p.a),
+                                        shunt::csr::has_words<T, T, V>};
     const split_shape base = shunt::csr::choose_split(a, p.b.cols, V, sizeof(T), &d);
     auto show = [&](const char *label, const split_shape &s) {
       printf(" %s=%.2f", label, time_shape<T, V>(s));

@@ -89,7 +89,8 @@ Options options_of(const Types &t, int64_t n, Random &r)
   return o;
 }
 
-shunt_sorted_shape any_shape(Random &r)
+// For C of so many columns, in loads of 16 bytes.
+shunt_sorted_shape any_shape(int64_t loads, Random &r)
 {
   static const int limits[] = {0, 16, 32, 64, 128, 256, 512, 1024, 2048};
   static const int briefs[] = {0, 4, 8, 16};
@@ -107,6 +108,10 @@ shunt_sorted_shape any_shape(Random &r)
   if (s.brief) s.chunk = 4;
   while (s.brief && s.spread < 2 && s.brief << s.spread < 4 << s.lanes_log2 && r.below(2))
     s.spread++;
+  s.words = 1;
+  if (s.share || loads % (2 << s.lanes_log2) || r.below(2)) return s;
+  s.words = 2, s.chunk = 4;
+  s.brief = s.spread = 0;
   return s;
 }
 
@@ -171,7 +176,7 @@ void test_shapes(Arena &m, const std::vector<Named> &all)
         const int64_t load = 16 / (int64_t)shunt_type_size(t.in);
         const int64_t n = std::min(loads[r.below(8)], kWidest / load);
         const Options o = options_of(t, n, r);
-        const shunt_sorted_shape shape = any_shape(r);
+        const shunt_sorted_shape shape = any_shape(n, r);
         if (left_out() || sample.leaves_out()) continue;
         const Case k = make_case(m, pattern.p, ref, t, o);
         const Order v(k, pattern.p, o);
@@ -181,10 +186,10 @@ void test_shapes(Arena &m, const std::vector<Named> &all)
         if (wrong++ < 3)
           printf(
               "# chunk %d, lanes %d, team %d, long lanes %d, wide %d, limit %d, huge %d, cluster "
-              "%d, brief %d, spread %d, share %d: %s: %s\n",
+              "%d, brief %d, spread %d, share %d, words %d: %s: %s\n",
               shape.chunk, 1 << shape.lanes_log2, 1 << shape.team_log2, 1 << shape.long_lanes_log2,
               shape.wide, shape.limit, shape.huge, shape.cluster, shape.brief, shape.spread,
-              shape.share, describe(o), what);
+              shape.share, shape.words, describe(o), what);
       }
       check(!wrong, "%s, %s: %d shapes", t.name, pattern.name, cases);
     }
@@ -427,6 +432,9 @@ void test_declined(Arena &m, const Pattern &p)
             shaped([](S s) { s.chunk = 4, s.brief = 4, s.lanes_log2 = 1; }) ==
                 SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.chunk = 4, s.brief = 8, s.lanes_log2 = 2, s.spread = 2; }) ==
+                SHUNT_E_UNSUPPORTED &&
+            shaped([](S s) { s.words = 3, s.chunk = 4; }) == SHUNT_E_UNSUPPORTED &&
+            shaped([](S s) { s.words = 2, s.chunk = 4, s.lanes_log2 = s.team_log2 = 5; }) ==
                 SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.limit = 100; }) == SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.share = 12; }) == SHUNT_E_UNSUPPORTED &&
