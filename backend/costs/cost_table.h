@@ -47,7 +47,8 @@ struct shunt_common_costs {
        + list gathered rows
        + gather, far, wide (bytes gathered) + written (bytes of C)
        + idle, idle_bytes, varied (where rows differ)
-       + lines (what the kernel's own lines say)  */
+       + lines (what the kernel's own lines say)
+       + walk, turns, shared, rounds (what a warp takes for its part of a list)  */
 struct shunt_fit_costs {
   double start;   /* us */
   double entry;   /* us per million entries of A */
@@ -68,6 +69,10 @@ struct shunt_fit_costs {
   double least; /* us per million entries of A that all but `start` takes at least */
   double wide;  /* us per GB of gathered B, for each power of two that its rows exceed 1 KB by */
   double lines; /* of `csr`: us per us of its layers' lines (kernels/csr/csr_layers.h) */
+  /* Of `bundle`, for what a warp walks of a list (kernels/bundle/bundle_shape.h): us per thousand
+     vectors; per thousand turns of a scheduler; of those, times the warps that share it; and times
+     the most that do, for each round of warps but the first.  */
+  double walk, turns, shared, rounds;
 };
 
 /* SpMM, A in square blocks:  start + rate products + written elements of C */
@@ -120,11 +125,13 @@ struct shunt_csr_costs {
   struct shunt_fit_costs lines[SHUNT_BLOCK_TYPES];     /* the others, by the kernel's own lines; */
   struct shunt_fit_costs layer, layer_half; /* without such, by the longest row; of 2-byte types */
   struct shunt_fit_costs unstaged, unstaged_half;    /* scattered, narrow C: A is not staged */
+  struct shunt_fit_costs merge;                      /* scattered, cut by nonzeros */
   struct shunt_sddmm_costs sddmm[SHUNT_BLOCK_TYPES]; /* of layers; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
   double direct_start;      /* us; SDDMM that computes all of A B: */
   double direct_step;       /* us for each of K, 512 wide; */
   double direct_entry;      /* us per million times that an entry is met by a tile */
+  double words;             /* share of what it takes where a lane has two words of B */
   double alike;             /* share of that where rows of the same columns are taken together */
   double c64;               /* how many times as long as by its bytes */
   double huge_entry;        /* ns of an entry of a row that one block computes */
@@ -261,7 +268,8 @@ struct shunt_gemm_costs {
 };
 
 enum {
-  SHUNT_GEMM_HALF, /* 2-byte types */
+  SHUNT_GEMM_HALF,  /* 2-byte types, */
+  SHUNT_GEMM_LOOSE, /* some of whose rows are not multiples of 16 bytes */
   SHUNT_GEMM_F32,
   SHUNT_GEMM_TF32, /* f32 read as TF32 */
   SHUNT_GEMM_F64,

@@ -64,6 +64,10 @@
   F(line, at, varied, .varied, NEAR) \
   F(line, at, least, .least, NEAR) \
   F(line, at, lines, .lines, NEAR) \
+  F(line, at, walk, .walk, FIXED) \
+  F(line, at, turns, .turns, FIXED) \
+  F(line, at, shared, .shared, FIXED) \
+  F(line, at, rounds, .rounds, FIXED) \
   F(line, at, wide, .wide, NEAR)
 
 #define SHUNT_BLOCK_FIELDS(F, line, at) \
@@ -94,6 +98,7 @@
   F(line, at, entry, .direct_entry, NEAR)
 
 #define SHUNT_CSR_FIELDS(F, line, at) \
+  F(line, at, words, .words, FIXED) \
   F(line, at, alike, .alike, FIXED) \
   F(line, at, c64, .c64, FIXED) \
   F(line, at, huge_entry, .huge_entry, FIXED) \
@@ -297,6 +302,7 @@
   SHUNT_FIT_FIELDS(F, "csr.lines_f64", ours.csr.lines[2]) \
   SHUNT_FIT_FIELDS(F, "csr.unstaged", ours.csr.unstaged) \
   SHUNT_FIT_FIELDS(F, "csr.unstaged_half", ours.csr.unstaged_half) \
+  SHUNT_FIT_FIELDS(F, "csr.merge", ours.csr.merge) \
   SHUNT_SDDMM_FIELDS(F, "csr.sddmm.half", ours.csr.sddmm[0]) \
   SHUNT_SDDMM_FIELDS(F, "csr.sddmm.f32", ours.csr.sddmm[1]) \
   SHUNT_SDDMM_FIELDS(F, "csr.sddmm.f64", ours.csr.sddmm[2]) \
@@ -349,6 +355,7 @@
   SHUNT_TILE_FIELDS(F, "tile", ours.tile) \
   SHUNT_DENSE_FIELDS(F, "dense", ours.dense) \
   SHUNT_GEMM_FIELDS(F, "dense.gemm.half", ours.dense.gemm[SHUNT_GEMM_HALF]) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.loose", ours.dense.gemm[SHUNT_GEMM_LOOSE]) \
   SHUNT_GEMM_FIELDS(F, "dense.gemm.f32", ours.dense.gemm[SHUNT_GEMM_F32]) \
   SHUNT_GEMM_FIELDS(F, "dense.gemm.tf32", ours.dense.gemm[SHUNT_GEMM_TF32]) \
   SHUNT_GEMM_FIELDS(F, "dense.gemm.f64", ours.dense.gemm[SHUNT_GEMM_F64]) \

@@ -205,7 +205,8 @@ static double most_us(const struct shunt_product *x)
 {
   enum { FAR_AHEAD = 2 };
   if (must_not_vary(&x->problem)) return INFINITY;
-  return x->plan.original_us * (awaits_profile(x) ? FAR_AHEAD : 1);
+  return x->plan.original_us *
+         (awaits_profile(x) ? FAR_AHEAD : shunt_cost_original_margin(&x->problem));
 }
 
 /* ---- what is not initialized yet -------------------------------------------------------- */

@@ -65,7 +65,7 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
   const double vectors = known ? (double)known->vectors : (double)s->a.nnz / SHARING_HOPED_FOR;
   const double longest = known ? known->longest : c->profile ? (double)c->profile->longest_row : 0;
   *us = shunt_cost_bundle_margin(&s->a) *
-        shunt_cost_bundle(s, vectors, longest, &c->context->machine);
+        shunt_cost_bundle(s, c->profile, vectors, longest, &c->context->machine);
   SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->workspace_bytes < least_workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);

@@ -2,6 +2,7 @@
 // to the kernels of each type (bundle_spmm.cuh explains how work is cut).
 //
 // Workspace:  | row-major copy of B, rows padded to 16 bytes, if B is column-major |
+#include "kernels/bundle/bundle_shape.h"
 #include "kernels/bundle/bundle_spmm.cuh"
 #include "kernels/common/dense_copy.h"
 #include "kernels/common/spmm_operands.cuh"
@@ -12,9 +13,7 @@ namespace bundle
 {
 
 static constexpr int64_t kMost = INT32_MAX - 1024; // entries, columns: positions are 32-bit
-static constexpr int kMostSlicesLog2 = 3;
 static constexpr uint32_t kMostLongSlots = 1024;
-static constexpr int64_t kStageTurns = 227, kStepTurns = 58; // besides FMA and mma
 
 static shunt_status check(const struct shunt_spmm *p)
 {
@@ -50,24 +49,6 @@ static bool reads_wide(const struct shunt_dense &b, bool is_copy)
 
 // ---- shape -----------------------------------------------------------------------------------
 
-// Tiles of 16 columns of a warp by mma; 0: by FMA.
-static int mma_tiles(const struct shunt_spmm *p, int columns, int lanes_log2)
-{
-  return p->a.value_type == SHUNT_F64 && columns > 1 ? 1 << (lanes_log2 - kMmaLanesLog2) : 0;
-}
-
-// Turns of a scheduler for a chunk of 32 vectors and all columns of C, counted in the compiled
-// kernels: staging A, and steps of FMAs (a DFMA takes two turns) or of mma.m16n8k8 (30 turns).
-static int64_t chunk_cost(const struct shunt_spmm *p, int columns, int lanes_log2)
-{
-  const int64_t n = p->b.cols, tile = columns << lanes_log2, tiles = (n + tile - 1) / tile;
-  const int mma = mma_tiles(p, columns, lanes_log2);
-  if (mma > 0) return tiles * (kStageTurns + 4 * (30 + 36 * mma));
-  const int64_t steps = lanes_log2 == kLeastLanesLog2 ? 2 : 1 << (lanes_log2 - kLeastLanesLog2);
-  const int64_t fma = (p->a.value_type == SHUNT_F64 ? 2 : 1) * kGroup * columns;
-  return tiles * (kStageTurns + steps * kStepTurns + (fma << lanes_log2));
-}
-
 // Where long groups are the rule, slices by the mean length do.  (Counts of some other hint may
 // name more than there can be.)
 static bool long_groups_are_few(const struct shunt_bundle *g, uint32_t long_groups)
@@ -82,25 +63,15 @@ static struct shunt_bundle_shape choose_shape(const struct shunt_spmm *p,
                                               const struct shunt_bundle_counts *known,
                                               const struct shunt_device *d)
 {
-  const int64_t n = p->b.cols;
-  const int least = mma_tiles(p, columns, 5) > 0 ? kMmaLanesLog2 : kLeastLanesLog2;
-  struct shunt_bundle_shape s = {least, 0, 0, 0};
-
-  for (int lanes = least + 1; lanes <= 5; lanes++)
-    if (chunk_cost(p, columns, lanes) <= chunk_cost(p, columns, s.lanes_log2)) s.lanes_log2 = lanes;
-  // Several warps to a group while all run at once and each has 8 vectors and more: the start of a
-  // group costs as much as some 30 vectors.
-  const int64_t tasks =
-      g->groups * ((n + (columns << s.lanes_log2) - 1) / (columns << s.lanes_log2));
-  const int64_t vectors = known ? static_cast<int64_t>(known->vectors) : p->a.nnz / 4;
-  const int64_t mean = g->groups > 0 ? vectors / g->groups : 0;
-  const int64_t slots =
-      static_cast<int64_t>(d->multiprocessors) * warps_at_once(mma_tiles(p, columns, s.lanes_log2));
-  while (s.slices_log2 < kMostSlicesLog2 && tasks << (s.slices_log2 + 1) <= slots &&
-         mean >> s.slices_log2 >= 16)
-    s.slices_log2++;
+  struct shunt_bundle_work w = {};
+  w.groups = g->groups;
+  w.vectors = known ? static_cast<int64_t>(known->vectors) : p->a.nnz / 4;
+  w.n = p->b.cols, w.columns = columns, w.type = p->a.value_type;
+  w.multiprocessors = d->multiprocessors;
+  const struct shunt_bundle_cut cut = shunt_bundle_choose_cut(&w);
+  struct shunt_bundle_shape s = {cut.lanes_log2, cut.slices_log2, 0, 0};
   // Narrow tiles: a block of 8 warps then reads 64 or 32 rows of B at a time.
-  s.long_lanes_log2 = n > columns << 4 ? kLeastLanesLog2 + 1 : least;
+  s.long_lanes_log2 = w.n > columns << 4 ? kLeastLanesLog2 + 1 : shunt_bundle_least_lanes_log2(&w);
   if (known && long_groups_are_few(g, known->long_groups)) s.long_slots = known->long_groups;
   return s;
 }
@@ -108,7 +79,7 @@ static struct shunt_bundle_shape choose_shape(const struct shunt_spmm *p,
 static bool in_range(const struct shunt_bundle_shape *s, const struct shunt_bundle *g)
 {
   return s->lanes_log2 >= kLeastLanesLog2 && s->lanes_log2 <= 5 && s->slices_log2 >= 0 &&
-         s->slices_log2 <= kMostSlicesLog2 &&
+         s->slices_log2 <= SHUNT_BUNDLE_MOST_SLICES_LOG2 &&
          (s->long_slots == 0 || s->long_lanes_log2 >= kLeastLanesLog2) && s->long_lanes_log2 >= 0 &&
          s->long_lanes_log2 <= 5 && s->long_slots <= g->nnz / SHUNT_BUNDLE_LONG;
 }

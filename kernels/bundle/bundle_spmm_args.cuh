@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "kernels/bundle/bundle_format.h"
+#include "kernels/bundle/bundle_shape.h"
 #include "kernels/common/number.cuh"
 #include "kernels/common/scalar.cuh"
 #include "kernels/common/store_run.cuh"
@@ -15,20 +16,21 @@ namespace bundle
 {
 
 constexpr int kGroup = SHUNT_BUNDLE_ROWS;
-constexpr int kMostWarpsLog2 = 3;  // of a block
-constexpr int kChunk = 32;         // vectors staged at once, one a lane
-constexpr int kEach = 4;           // vectors that a lane takes at once: rows of B under way
-constexpr int kLeastLanesLog2 = 2; // 4 lanes a row of B
+constexpr int kMostWarpsLog2 = 3;          // of a block
+constexpr int kChunk = SHUNT_BUNDLE_CHUNK; // one a lane
+constexpr int kEach = 4;                   // vectors that a lane takes at once: rows of B under way
+constexpr int kLeastLanesLog2 = SHUNT_BUNDLE_LEAST_LANES_LOG2;
 constexpr unsigned kAll = 0xffffffffu;
 
-// Of a block, unless slices or long groups take 8: f32 waits less for the longest of a block's
-// groups, f64 finds more of its neighbours' rows of B in L1.
-template <class T> constexpr int kWarpsLog2 = sizeof(T) == 4 ? 2 : 3;
+// Of a block, unless slices or long groups take 8.
+template <class T>
+constexpr int kWarpsLog2 = sizeof(T) == 4 ? SHUNT_BUNDLE_BLOCK_LOG2_F32
+                                          : SHUNT_BUNDLE_BLOCK_LOG2_F64;
 
 // Of a multiprocessor, by registers and shared memory; Mma: bundle_spmm.cuh.
 constexpr int warps_at_once(int mma)
 {
-  return mma == 4 ? 16 : 24;
+  return mma == 4 ? SHUNT_BUNDLE_WARPS_OF_FOUR : SHUNT_BUNDLE_WARPS;
 }
 
 // T: f32 or f64, of A, B, C and of sums.

@@ -35,7 +35,7 @@ namespace shunt
 namespace bundle
 {
 
-constexpr int kMmaLanesLog2 = 3; // 8 lanes x 2 columns: one tile of 16
+constexpr int kMmaLanesLog2 = SHUNT_BUNDLE_MMA_LANES_LOG2; // one tile of 16
 
 template <int Tiles> struct mma_sums {
   static constexpr int kRow = 8;

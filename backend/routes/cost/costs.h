@@ -76,8 +76,8 @@ bool shunt_choose_csr_alike(const struct shunt_profile *f);
 /* ---- bundle ------------------------------------------------------------------------------- */
 
 /* Lists of so many vectors, the longest `longest` of them. */
-double shunt_cost_bundle(const struct shunt_spmm *p, double vectors, double longest,
-                         const struct shunt_machine *m);
+double shunt_cost_bundle(const struct shunt_spmm *p, const struct shunt_profile *f, double vectors,
+                         double longest, const struct shunt_machine *m);
 /* May rows of this matrix share columns at all? */
 bool shunt_choose_bundle_candidate(const struct shunt_csr *a, const struct shunt_profile *f);
 /* It has to be better than `csr` by so much, as estimates are 1.2 off.  In f64, whose products of
@@ -265,6 +265,9 @@ enum { SHUNT_GAINED_WITHIN = 200 };
    'T' or 'H' where op(A) is the transpose of spmm.a. */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
                            const struct shunt_machine *m);
+/* It has to be better than a route by so much.  Estimates of its algorithms that preprocess are 1.2
+   to 1.4 off, those of routes 1.1: where it seems hardly faster it mostly is not.  */
+double shunt_cost_original_margin(const struct shunt_problem *p);
 /* us that a call of SDDMM keeps the host busy. */
 double shunt_cost_original_host(const struct shunt_problem *p, const struct shunt_machine *m);
 /* The factor that the first is usually off by, either way, on the GPU that it was fitted to: the

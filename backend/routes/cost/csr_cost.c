@@ -5,6 +5,7 @@
 #include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_layers.h"
 #include "kernels/csr/csr_unstaged.h"
+#include "kernels/csr/csr_words.h"
 
 static const struct shunt_csr_costs *of(const struct shunt_machine *m)
 {
@@ -50,6 +51,19 @@ static double layer_us(const struct shunt_spmm *p, const struct shunt_profile *f
          (p->b.type == SHUNT_I8 ? 0 : shunt_cost_waiting(c, p, f));
 }
 
+static bool has_words(const struct shunt_spmm *p, const struct shunt_profile *f,
+                      const struct shunt_machine *m)
+{
+  const struct shunt_csr_words w = {.rows = p->a.rows,
+                                    .nonzeros = p->a.nnz,
+                                    .longest = f ? f->longest_row : -1,
+                                    .n = p->b.cols,
+                                    .size = (int)shunt_type_size(p->b.type),
+                                    .multiprocessors = m->device.multiprocessors};
+  return !shunt_type_is_complex(p->b.type) && p->a.value_type == p->b.type &&
+         shunt_csr_has_words(&w);
+}
+
 static const struct shunt_fit_costs *scattered_costs(const struct shunt_spmm *p,
                                                      const struct shunt_profile *f,
                                                      const struct shunt_machine *m)
@@ -58,12 +72,16 @@ static const struct shunt_fit_costs *scattered_costs(const struct shunt_spmm *p,
   return &of(m)->scattered[shunt_cost_block_type(p->b.type)];
 }
 
+/* By the balanced kernel it does not matter how long rows are. */
 static double scattered_us(const struct shunt_spmm *p, const struct shunt_profile *f,
                            const struct shunt_machine *m)
 {
+  if (shunt_choose_csr_merge(p, f, m))
+    return shunt_cost_fitted(&of(m)->merge, p, (double)p->a.nnz, 0, m);
   const struct shunt_fit_costs *c = scattered_costs(p, f, m);
-  return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_excess(&p->a, f), m) +
-         shunt_cost_waiting(c, p, f);
+  return (has_words(p, f, m) ? of(m)->words : 1) *
+         (shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_excess(&p->a, f), m) +
+          shunt_cost_waiting(c, p, f));
 }
 
 double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,

@@ -8,7 +8,7 @@ static const struct shunt_dense_costs *of(const struct shunt_machine *m)
   return &m->costs->ours.dense;
 }
 
-static const struct shunt_gemm_costs *gemm_of(shunt_type type, enum shunt_math math,
+static const struct shunt_gemm_costs *gemm_of(shunt_type type, bool loose, enum shunt_math math,
                                               const struct shunt_machine *m)
 {
   switch (type) {
@@ -16,15 +16,14 @@ static const struct shunt_gemm_costs *gemm_of(shunt_type type, enum shunt_math m
   case SHUNT_F64: return &of(m)->gemm[SHUNT_GEMM_F64];
   case SHUNT_C32: return &of(m)->gemm[SHUNT_GEMM_C32];
   case SHUNT_C64: return &of(m)->gemm[SHUNT_GEMM_C64];
-  default: return &of(m)->gemm[SHUNT_GEMM_HALF];
+  default: return &of(m)->gemm[loose ? SHUNT_GEMM_LOOSE : SHUNT_GEMM_HALF];
   }
 }
 
 /* A product of complex numbers is four of real ones. */
-double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt_math math,
-                       const struct shunt_machine *on)
+static double gemm_us(double m, double n, double k, shunt_type type,
+                      const struct shunt_gemm_costs *c, const struct shunt_machine *on)
 {
-  const struct shunt_gemm_costs *c = gemm_of(type, math, on);
   double size = (double)shunt_type_size(type);
   double flop = (shunt_type_is_complex(type) ? 8 : 2) * m * shunt_larger(n, c->columns) * k;
   double bytes = (m * k + k * n + m * n) * size;
@@ -33,12 +32,36 @@ double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt
   return c->start + c->step * k + shunt_larger(flop / c->rate, traffic);
 }
 
+/* Rows of so many elements of 2 bytes are not whole loads of 16: cuBLAS has but old kernels for
+   them, whatever the leading dimension is. */
+static bool is_ragged(double columns)
+{
+  return fmod(columns, 8) != 0;
+}
+
+double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt_math math,
+                       const struct shunt_machine *on)
+{
+  return gemm_us(m, n, k, type, gemm_of(type, is_ragged(n) || is_ragged(k), math, on), on);
+}
+
+static double contiguous(const struct shunt_dense *m)
+{
+  return (double)(m->col_stride == 1 ? m->cols : m->rows);
+}
+
+static bool is_loose(const struct shunt_spmm *p)
+{
+  return is_ragged((double)p->a.cols) || is_ragged(contiguous(&p->b)) ||
+         is_ragged(contiguous(&p->c));
+}
+
 /* A transposed or not: the product is as large as C, and as deep as B. */
 double shunt_cost_dense_cublas(const struct shunt_spmm *p, enum shunt_math math,
                                const struct shunt_machine *m)
 {
-  return shunt_cost_gemm((double)p->c.rows, (double)p->c.cols, (double)p->b.rows, p->b.type, math,
-                         m);
+  return gemm_us((double)p->c.rows, (double)p->c.cols, (double)p->b.rows, p->b.type,
+                 gemm_of(p->b.type, is_loose(p), math, m), m);
 }
 
 static double reading(const struct shunt_spmm *p, const struct shunt_machine *m)
@@ -163,63 +186,73 @@ static bool tiles_fit(const struct shunt_dense_shape *s, const struct shunt_spmm
                            tiles <= (double)shunt_dense_tiles_at_once(s->split, &m->device));
 }
 
-/* Of small products: the best of the shapes that fit, if it is faster than cuBLAS with the proof
-   behind it. */
-static struct shunt_dense_shape small_shape(const struct shunt_spmm *p,
-                                            const struct shunt_machine *m)
+static bool is_small(const struct shunt_spmm *p, const struct shunt_machine *m)
 {
-  static const struct shunt_dense_shape shapes[] = {
-      {128, 64, 1}, {64, 64, 1}, {64, 64, 2}, {64, 64, 4}};
-  struct shunt_dense_shape best = {0};
-  double least = of(m)->small_margin * (shunt_cost_dense_cublas(p, SHUNT_MATH_EXACT, m) +
-                                        shunt_cost_dense_proof(p, false, m));
-  if (!can_be_brought(&p->b)) return best;
-  for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-    if (!tiles_fit(&shapes[i], p, m)) continue;
-    const double us = shunt_cost_dense_proved(p, &shapes[i], m);
-    if (us < least) best = shapes[i], least = us;
-  }
-  return best;
-}
-
-/* Of large ones, between 64 columns and what fills the multiprocessors, cuBLAS uses L2 better.
-   Wider small ones were not timed. */
-struct shunt_dense_shape shunt_choose_dense_shape(const struct shunt_spmm *p,
-                                                  const struct shunt_machine *m)
-{
-  enum { SMALL_COLUMNS = 256 };
   const double cells = (double)p->a.rows * (double)p->a.cols;
-  if (!shunt_dense_spmm_proved_takes(p, &m->device) || p->c.cols <= 16 || p->a.cols <= 128)
-    return (struct shunt_dense_shape){0};
-  if (p->c.cols <= SMALL_COLUMNS &&
-      cells * (double)shunt_type_size(p->a.value_type) <= of(m)->small_bytes)
-    return small_shape(p, m);
-  return p->c.cols <= 64 ? narrow_shape(p, m) : wide_shape(p, m);
+  return p->c.cols <= 256 && cells * (double)shunt_type_size(p->a.value_type) <= of(m)->small_bytes;
 }
 
-/* Those of 128 by 64 would read D again for more columns. */
+/* Tiles of 128 by 64 would read a large D again for more columns. */
 static bool shape_fits(const struct shunt_dense_shape *s, const struct shunt_spmm *p,
                        const struct shunt_machine *m)
 {
-  return tiles_fit(s, p, m) && (s->rows == 64 || s->columns > 64 || p->c.cols <= 64);
+  return tiles_fit(s, p, m) &&
+         (s->rows == 64 || s->columns > 64 || p->c.cols <= 64 || is_small(p, m));
 }
 
-/* Whatever cuBLAS would take: the best of the shapes that fit; of equal ones, the first here. */
-struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm *p,
-                                                        const struct shunt_machine *m)
+/* The first of the shapes that fit, which takes the fewest microseconds, and fewer than `least`. */
+static struct shunt_dense_shape best_of(const struct shunt_dense_shape *shapes, size_t count,
+                                        const struct shunt_spmm *p, double least,
+                                        const struct shunt_machine *m)
 {
-  static const struct shunt_dense_shape shapes[] = {{128, 64, 1}, {128, 256, 1}, {128, 128, 1},
-                                                    {64, 64, 2},  {64, 64, 1},   {64, 64, 4}};
   struct shunt_dense_shape best = {0};
-  double least = INFINITY;
-  if (!shunt_dense_spmm_proved_takes(p, &m->device) || !can_be_brought(&p->b) || p->a.cols <= 128)
-    return best;
-  for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+  if (!can_be_brought(&p->b) || p->a.cols <= 128) return best;
+  for (size_t i = 0; i < count; i++) {
     if (!shape_fits(&shapes[i], p, m)) continue;
     const double us = shunt_cost_dense_proved(p, &shapes[i], m);
     if (us < least) best = shapes[i], least = us;
   }
   return best;
+}
+
+static struct shunt_dense_shape best_of_all(const struct shunt_spmm *p, double least,
+                                            const struct shunt_machine *m)
+{
+  static const struct shunt_dense_shape shapes[] = {{128, 64, 1}, {128, 256, 1}, {128, 128, 1},
+                                                    {64, 64, 2},  {64, 64, 1},   {64, 64, 4}};
+  return best_of(shapes, sizeof shapes / sizeof *shapes, p, least, m);
+}
+
+/* Small ones of more than 64 columns by wider tiles were not timed. */
+static struct shunt_dense_shape best_of_small(const struct shunt_spmm *p, double least,
+                                              const struct shunt_machine *m)
+{
+  static const struct shunt_dense_shape shapes[] = {
+      {128, 64, 1}, {64, 64, 1}, {64, 64, 2}, {64, 64, 4}};
+  return best_of(shapes, sizeof shapes / sizeof *shapes, p, least, m);
+}
+
+/* Small products, and those that cuBLAS has but old kernels for, go to the best shape that is
+   faster than cuBLAS with the proof behind it.  Of others between 64 columns and what fills the
+   multiprocessors, cuBLAS uses L2 better.  */
+struct shunt_dense_shape shunt_choose_dense_shape(const struct shunt_spmm *p,
+                                                  const struct shunt_machine *m)
+{
+  if (!shunt_dense_spmm_proved_takes(p, &m->device) || p->c.cols <= 16 || p->a.cols <= 128)
+    return (struct shunt_dense_shape){0};
+  const double least = of(m)->small_margin * (shunt_cost_dense_cublas(p, SHUNT_MATH_EXACT, m) +
+                                              shunt_cost_dense_proof(p, false, m));
+  if (is_loose(p) && can_be_brought(&p->b)) return best_of_all(p, least, m);
+  if (is_small(p, m)) return best_of_small(p, least, m);
+  return p->c.cols <= 64 ? narrow_shape(p, m) : wide_shape(p, m);
+}
+
+/* Whatever cuBLAS would take. */
+struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm *p,
+                                                        const struct shunt_machine *m)
+{
+  if (!shunt_dense_spmm_proved_takes(p, &m->device)) return (struct shunt_dense_shape){0};
+  return best_of_all(p, INFINITY, m);
 }
 
 /* ---- SDDMM ------------------------------------------------------------------------------ */

@@ -110,6 +110,9 @@ double calibrate_features(const struct calibrate_timings *of, const struct calib
 /* May the router take this way where a program asks for the algorithm? */
 bool calibrate_is_open(const struct calibrate_timings *of, const struct calibrate_case *c,
                        enum calibrate_way way, enum calibrate_way algorithm);
+/* By how much the way has to be better than others. */
+double calibrate_margin(const struct calibrate_timings *of, const struct calibrate_case *c,
+                        enum calibrate_way way);
 
 /* ---- fit.c ---------------------------------------------------------------------------------- */
 

@@ -18,7 +18,7 @@
 #define OF_ALG3 "start entry gather written row tiles longest beyond huge far"
 #define OF_LAYER "start entry gather written row tiles longest beyond"
 #define OF_DEFAULT_LAYER "start gather least"
-#define OF_BUNDLE_LAYER "start gather written row list wide longest beyond"
+#define OF_BUNDLE_LAYER "start gather written longest varied walk turns shared rounds"
 #define OF_CSR_LINES "start lines gather far wide varied"
 #define OF_SORTED_LAYER "start gather written row longest beyond tiles"
 
@@ -152,7 +152,7 @@ double calibrate_estimate(const struct calibrate_timings *of, const struct calib
   describe(of, c, way, &p, &f);
   if (way == CALIBRATE_CSR) return shunt_cost_csr(&p.spmm, &f, &m);
   if (way == CALIBRATE_BUNDLE)
-    return shunt_cost_bundle(&p.spmm, (double)c->vectors, (double)c->group, &m);
+    return shunt_cost_bundle(&p.spmm, &f, (double)c->vectors, (double)c->group, &m);
   if (way == CALIBRATE_SORTED) return shunt_cost_sorted(&p.spmm, &f, &m);
   return shunt_cost_original(&p, &f, &m);
 }
@@ -206,4 +206,14 @@ bool calibrate_is_open(const struct calibrate_timings *of, const struct calibrat
   if (way == CALIBRATE_SORTED) return c->us[way] > 0 && shunt_choose_sorted_candidate(&p.spmm, &f);
   return way == CALIBRATE_BUNDLE && c->type != SHUNT_F16 && c->vectors >= 0 &&
          shunt_choose_bundle_candidate(&p.spmm.a, &f);
+}
+
+double calibrate_margin(const struct calibrate_timings *of, const struct calibrate_case *c,
+                        enum calibrate_way way)
+{
+  struct shunt_problem p;
+  struct shunt_profile f;
+  describe(of, c, way, &p, &f);
+  if (way == CALIBRATE_BUNDLE) return shunt_cost_bundle_margin(&p.spmm.a);
+  return way < CALIBRATE_ALGORITHMS ? shunt_cost_original_margin(&p) : 1;
 }

@@ -27,10 +27,7 @@ enum calibrate_way calibrate_choose(const struct calibrate_timings *of,
   enum calibrate_way best = algorithm;
   double best_us = INFINITY;
   for (int n = 0, way; (way = way_of(of, c, algorithm, n)) >= 0; n++) {
-    const struct shunt_csr a = {
-        .rows = c->rows, .cols = c->cols, .nnz = c->nnz, .value_type = c->type};
-    const double margin = way == CALIBRATE_BUNDLE ? shunt_cost_bundle_margin(&a) : 1;
-    const double us = margin * calibrate_estimate(of, c, way, t);
+    const double us = calibrate_margin(of, c, way) * calibrate_estimate(of, c, way, t);
     if (us < best_us) best_us = us, best = way;
   }
   return best;

@@ -216,7 +216,7 @@ static void say_spmm(const struct matrix *m, shunt_type type, int64_t n,
   say("csr", m, type, n, shunt_cost_csr(&p.spmm, f, ON));
   say("csr_unknown", m, type, n, shunt_cost_csr(&p.spmm, NULL, ON));
   say("merge", m, type, n, shunt_choose_csr_merge(&p.spmm, f, ON));
-  say("bundle", m, type, n, shunt_cost_bundle(&p.spmm, (double)m->nnz / 4, 300, ON));
+  say("bundle", m, type, n, shunt_cost_bundle(&p.spmm, f, (double)m->nnz / 4, 300, ON));
   say("sorted", m, type, n, shunt_cost_sorted(&p.spmm, f, ON));
   for (int reuse = 1; reuse <= 8; reuse *= 2) {
     say("vector", m, type, n, shunt_cost_vector(&p.spmm, reuse, (double)m->longest, ON));

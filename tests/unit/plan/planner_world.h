@@ -41,6 +41,7 @@ static struct {
   bool trusted, was_trusted, counted_unproved, told_frozen;
   shunt_status how;                                               /* what a failing run returns */
   double direct_us, packed_us, library_us, original_us, saves_us; /* packed_us 0: as direct */
+  double margin;                                                  /* of the original */
   bool settled, saw_profile;
   int seen_settled;
   size_t room;                  /* what a workspace may take */
@@ -119,6 +120,10 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
 {
   (void)p, (void)f, (void)m;
   return world.original_us;
+}
+double shunt_cost_original_margin(const struct shunt_problem *p)
+{
+  return (void)p, world.margin;
 }
 double shunt_cost_original_host(const struct shunt_problem *p, const struct shunt_machine *m)
 {
@@ -374,6 +379,7 @@ static struct shunt_problem bound(const char *word)
   world.direct_us = 10;
   world.library_us = 20;
   world.original_us = 1000;
+  world.margin = 1;
   world.room = sizeof arrays;
   world.copy_use = SHUNT_COPY_USED;
   shunt_lazy_start(&context.lazy, true);

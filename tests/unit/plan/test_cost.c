@@ -71,7 +71,8 @@ static void test_cost_fits(void)
     p.spmm.b = (struct shunt_dense){m->cols, m->n, m->n, 1, NULL, m->type};
     p.spmm.c = (struct shunt_dense){m->rows, m->n, m->n, 1, NULL, m->type};
     double rows = shunt_cost_csr(&p.spmm, &f, &h200);
-    double groups = shunt_cost_bundle(&p.spmm, (double)m->vectors, (double)m->longest_group, &h200);
+    double groups =
+        shunt_cost_bundle(&p.spmm, &f, (double)m->vectors, (double)m->longest_group, &h200);
     double original = shunt_cost_original(&p, &f, &h200);
     check(within(rows, m->by_rows) < 1.7, "%s, N = %d: rows %.1f us, measured %.1f", m->matrix,
           (int)m->n, rows, m->by_rows);

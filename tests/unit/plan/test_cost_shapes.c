@@ -1,5 +1,7 @@
 /* test_cost_shapes.c: which shape of a kernel is chosen, at sizes on both sides of each limit, and
    what `sparse24` takes and declines.  */
+#include "kernels/bundle/bundle_shape.h"
+#include "kernels/csr/csr_words.h"
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/unit/plan/cost_cases.h"
 
@@ -186,13 +188,22 @@ static void check_dense(const struct dense_case *x, const struct shunt_spmm *s,
 
 static void test_dense_shapes(void)
 {
-  static const struct dense_case wanted[] = {
-      {4096, 16, 4096, {0, 0, 0}},       {4096, 64, 128, {0, 0, 0}},
-      {4096, 17, 4096, {64, 64, 2}},     {4096, 64, 4096, {64, 64, 2}},
-      {8192, 64, 4096, {64, 64, 1}},     {11008, 64, 4096, {128, 64, 1}},
-      {1024, 64, 4096, {64, 64, 4}},     {4096, 512, 4096, {128, 128, 1}},
-      {4096, 1024, 4096, {128, 256, 1}}, {4096, 512, 1000, {0, 0, 0}},
-      {4096, 256, 4096, {0, 0, 0}},      {2048, 256, 512, {0, 0, 0}}};
+  static const struct dense_case wanted[] = {{4096, 16, 4096, {0, 0, 0}},
+                                             {4096, 64, 128, {0, 0, 0}},
+                                             {4096, 17, 4096, {64, 64, 2}},
+                                             {4096, 64, 4096, {64, 64, 2}},
+                                             {8192, 64, 4096, {64, 64, 1}},
+                                             {11008, 64, 4096, {128, 64, 1}},
+                                             {1024, 64, 4096, {64, 64, 4}},
+                                             {4096, 512, 4096, {128, 128, 1}},
+                                             {4096, 1024, 4096, {128, 256, 1}},
+                                             {4096, 512, 1000, {0, 0, 0}},
+                                             {4096, 256, 4096, {0, 0, 0}},
+                                             {2048, 256, 512, {0, 0, 0}},
+                                             /* K is not a multiple of 8 */
+                                             {6000, 128, 1500, {128, 128, 1}},
+                                             {4000, 512, 4001, {128, 128, 1}},
+                                             {512, 256, 1530, {64, 64, 2}}};
   struct pruned w;
   for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
     pruned_weights(&w, wanted[i].m, wanted[i].n, true);
@@ -206,6 +217,74 @@ static void test_dense_shapes(void)
   w.p.spmm.a.columns = (const void *)4;
   check(shunt_choose_dense_shape(&w.p.spmm, &h200).columns == 0,
         "none where lanes would have to hash all of A's columns");
+}
+
+/* Where rows of A are not multiples of 16 bytes cuBLAS is slower, in 2-byte types alone. */
+static void test_ragged_products(void)
+{
+  struct pruned w;
+  pruned_weights(&w, 6000, 256, true);
+  struct shunt_spmm *s = &w.p.spmm;
+  s->a.cols = s->b.rows = 1504;
+  const double whole = shunt_cost_dense_cublas(s, SHUNT_MATH_EXACT, &h200);
+  s->a.cols = s->b.rows = 1500;
+  const double ragged = shunt_cost_dense_cublas(s, SHUNT_MATH_EXACT, &h200);
+  check(ragged > 2 * whole, "K = 1500: %.1f us, 1504: %.1f", ragged, whole);
+  s->a.value_type = s->b.type = s->c.type = SHUNT_F32;
+  const double f32 = shunt_cost_dense_cublas(s, SHUNT_MATH_EXACT, &h200);
+  s->a.cols = s->b.rows = 1504;
+  check(shunt_cost_dense_cublas(s, SHUNT_MATH_EXACT, &h200) >= f32, "not in f32");
+}
+
+/* Bundles: lanes and slices of a product, and what falls to a warp. */
+static void test_bundle_cuts(void)
+{
+  static const struct {
+    int64_t groups, vectors, n;
+    shunt_type type;
+    struct shunt_bundle_cut cut;
+  } cases[] = {{256, 256 * 2040, 8, SHUNT_F32, {2, 3}},   {256, 256 * 2040, 128, SHUNT_F32, {5, 3}},
+               {4096, 4096 * 100, 32, SHUNT_F32, {3, 0}}, {160, 160 * 600, 256, SHUNT_F64, {5, 1}},
+               {512, 512 * 12, 16, SHUNT_F64, {3, 0}},    {1, 0, 4, SHUNT_F32, {2, 0}}};
+  for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const struct shunt_bundle_work w = {.groups = cases[i].groups,
+                                        .vectors = cases[i].vectors,
+                                        .n = cases[i].n,
+                                        .columns = cases[i].type == SHUNT_F64 ? 2 : 4,
+                                        .type = cases[i].type,
+                                        .multiprocessors = 132};
+    const struct shunt_bundle_cut c = shunt_bundle_choose_cut(&w);
+    const struct shunt_bundle_steps s = shunt_bundle_steps_of(&w, &c);
+    const double mean = (double)w.vectors / (double)w.groups;
+    check(c.lanes_log2 == cases[i].cut.lanes_log2 && c.slices_log2 == cases[i].cut.slices_log2,
+          "bundles of %.0f vectors, N = %d: %d lanes, %d slices", mean, (int)w.n, 1 << c.lanes_log2,
+          1 << c.slices_log2);
+    check(s.vectors * (1 << c.slices_log2) == mean && s.sharing <= s.most && s.rounds >= 0,
+          "a warp has %.0f of them", s.vectors);
+  }
+}
+
+/* Two words a lane, by rows and columns of C. */
+static void test_csr_words(void)
+{
+  struct shunt_csr_words m = {70000, 70000 * 25, 33, 128, 8, 132};
+  check(shunt_csr_has_words(&m) && shunt_csr_words_lanes_log2(&m) == 5 &&
+            shunt_csr_words_team_log2(&m, 5) == 5,
+        "rows alike: groups as wide as C");
+  m.longest = 60;
+  check(shunt_csr_words_lanes_log2(&m) == 4, "narrower where they differ");
+  m.n = 96;
+  check(shunt_csr_words_lanes_log2(&m) == 3, "and where slices would not be whole");
+  m.n = 100;
+  check(!shunt_csr_has_words(&m), "none where they cannot be");
+  m.n = 16;
+  check(!shunt_csr_has_words(&m), "nor of narrow C");
+  m.n = 128, m.longest = 3000;
+  check(!shunt_csr_has_words(&m), "nor where a row would end last");
+  m.longest = -1;
+  check(!shunt_csr_has_words(&m), "nor where nobody looked");
+  m.longest = 9, m.nonzeros = 6 * m.rows;
+  check(!shunt_csr_has_words(&m), "nor of short rows");
 }
 
 /* Of small copies that are trusted, without entries of A to read. */
@@ -285,6 +364,9 @@ int main(void)
   test_merge_in_int8();
   test_dense_shapes();
   test_dense_shapes_trusted();
+  test_ragged_products();
+  test_bundle_cuts();
+  test_csr_words();
   test_dense_shapes_alone();
   test_sparse24_proofs();
   return check_finish();

@@ -172,6 +172,23 @@ static void test_before_the_profile(void)
   }
 }
 
+/* An original whose estimate is less certain has to be better by its margin. */
+static void test_margin(void)
+{
+  static const struct {
+    double original_us, margin;
+    bool taken;
+  } cases[] = {{9.8, 1, false}, {9.8, 1.06, true}, {9, 1.06, false}, {10.2, 1, true}};
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct shunt_problem p =
+        bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg12");
+    world.original_us = cases[i].original_us, world.margin = cases[i].margin;
+    world.profiled = true;
+    check((run(&p).why.reason == SHUNT_FITS) == cases[i].taken, "10 us, %g by the original, %g: %s",
+          cases[i].original_us, cases[i].margin, cases[i].taken ? "taken" : "slower");
+  }
+}
+
 /* Where the same bits are asked for, an original that varies is no way out, however fast. */
 static void test_must_not_vary(void)
 {
@@ -427,6 +444,7 @@ int main(void)
   test_coo();
   test_failures();
   test_before_the_profile();
+  test_margin();
   test_must_not_vary();
   test_all_or_none();
   test_transposed();
