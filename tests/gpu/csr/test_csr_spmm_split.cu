@@ -41,6 +41,7 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
             Options o = vary(t, widths[r.below(5)], (int)r.below(16) & 14, r);
             o.b_gap = o.b_shift = 0;
             shunt::csr::split_shape s = {};
+            s.words = 1;
             s.threads = 64 << turn % 3;
             s.chunk = turn % 2 ? 4 : 8;
             s.lanes_log2 = lanes;
@@ -98,6 +99,7 @@ void test_cuts(Arena &m, const std::vector<Named> &all, const char *name, int wa
       for (int way = 0; way < ways; way++) {
         shunt::csr::split_shape s = {};
         int64_t loads = 1;
+        s.words = 1;
         if (left_out() || sample.leaves_out() || !cut(way, r, s, loads)) continue;
         Options o = vary(t, loads * 16 / (int64_t)shunt_type_size(t.in), (int)r.below(16) & 14, r);
         o.b_gap = o.b_shift = 0;
