@@ -101,7 +101,8 @@ void test_cuts(Arena &m, const std::vector<Named> &all, const char *name, int wa
         int64_t loads = 1;
         s.words = 1;
         if (left_out() || sample.leaves_out() || !cut(way, r, s, loads)) continue;
-        Options o = vary(t, loads * 16 / (int64_t)shunt_type_size(t.in), (int)r.below(16) & 14, r);
+        const int64_t n = std::min(loads * 16 / (int64_t)shunt_type_size(t.in), kWidest - 1);
+        Options o = vary(t, n, (int)r.below(16) & 14, r);
         o.b_gap = o.b_shift = 0;
         const Case k = make_case(m, pattern.p, ref, t, o);
         const shunt_status status = which == 0   ? run_split<__half, float, 8>(k, s)
