@@ -95,7 +95,7 @@ int main(void)
        'C',
        true},
       {"in twelves",
-       {.m = 24000, .k = 6000, .n = 128, .each = 54, .alike = 12, .kind = SINGLES},
+       {.m = 24000, .k = 6000, .n = 96, .each = 54, .alike = 12, .kind = SINGLES},
        'b',
        true},
   };
