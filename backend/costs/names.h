@@ -355,7 +355,7 @@
   SHUNT_TILE_FIELDS(F, "tile", ours.tile) \
   SHUNT_DENSE_FIELDS(F, "dense", ours.dense) \
   SHUNT_GEMM_FIELDS(F, "dense.gemm.half", ours.dense.gemm[SHUNT_GEMM_HALF]) \
-  SHUNT_GEMM_FIELDS(F, "dense.gemm.loose", ours.dense.gemm[SHUNT_GEMM_LOOSE]) \
+  SHUNT_GEMM_FIELDS(F, "dense.gemm.ragged", ours.dense.gemm[SHUNT_GEMM_RAGGED]) \
   SHUNT_GEMM_FIELDS(F, "dense.gemm.f32", ours.dense.gemm[SHUNT_GEMM_F32]) \
   SHUNT_GEMM_FIELDS(F, "dense.gemm.tf32", ours.dense.gemm[SHUNT_GEMM_TF32]) \
   SHUNT_GEMM_FIELDS(F, "dense.gemm.f64", ours.dense.gemm[SHUNT_GEMM_F64]) \

@@ -14,13 +14,14 @@ enum {
   SHUNT_BUNDLE_MMA_LANES_LOG2 = 3,   /* 8 lanes of 2 columns: one tile of 16 */
   SHUNT_BUNDLE_MOST_LANES_LOG2 = 5,
   SHUNT_BUNDLE_MOST_SLICES_LOG2 = 3,
-  SHUNT_BUNDLE_WARPS = 24,         /* of a multiprocessor, by registers and shared memory; */
-  SHUNT_BUNDLE_WARPS_OF_FOUR = 16, /* of four tiles of mma */
   /* Warps of a block, unless more share a group: f32 waits less for the longest of a block's
      groups, f64 finds more of its neighbours' rows of B in L1.  */
   SHUNT_BUNDLE_BLOCK_LOG2_F32 = 2,
   SHUNT_BUNDLE_BLOCK_LOG2_F64 = 3
 };
+
+/* Warps of a multiprocessor, by registers and shared memory, each with so many tiles of mma. */
+#define SHUNT_BUNDLE_WARPS_AT_ONCE(tiles) ((tiles) == 4 ? 16 : 24)
 
 /* What a product is cut for. */
 struct shunt_bundle_work {
@@ -66,8 +67,7 @@ static inline int64_t shunt_bundle_chunk_turns(const struct shunt_bundle_work *w
 
 static inline int64_t shunt_bundle_warps_at_once(const struct shunt_bundle_work *w, int lanes_log2)
 {
-  return shunt_bundle_mma_tiles(w, lanes_log2) == 4 ? SHUNT_BUNDLE_WARPS_OF_FOUR
-                                                    : SHUNT_BUNDLE_WARPS;
+  return SHUNT_BUNDLE_WARPS_AT_ONCE(shunt_bundle_mma_tiles(w, lanes_log2));
 }
 
 /* The fewest lanes that there is a kernel for. */

@@ -200,7 +200,8 @@ template <class T, int V> struct least_sums_of<T, V, 0> {
 };
 
 template <class T, int V, int Mma>
-__global__ void __launch_bounds__(32 << kMostWarpsLog2, warps_at_once(Mma) >> kMostWarpsLog2)
+__global__ void __launch_bounds__(32 << kMostWarpsLog2,
+                                  SHUNT_BUNDLE_WARPS_AT_ONCE(Mma) >> kMostWarpsLog2)
     spmm_bundle(const __grid_constant__ arguments<T> a)
 {
   using least = least_sums_of<T, V, Mma>;

@@ -27,12 +27,6 @@ template <class T>
 constexpr int kWarpsLog2 = sizeof(T) == 4 ? SHUNT_BUNDLE_BLOCK_LOG2_F32
                                           : SHUNT_BUNDLE_BLOCK_LOG2_F64;
 
-// Of a multiprocessor, by registers and shared memory; Mma: bundle_spmm.cuh.
-constexpr int warps_at_once(int mma)
-{
-  return mma == 4 ? SHUNT_BUNDLE_WARPS_OF_FOUR : SHUNT_BUNDLE_WARPS;
-}
-
 // T: f32 or f64, of A, B, C and of sums.
 template <class T> struct arguments {
   const void *offsets, *columns;

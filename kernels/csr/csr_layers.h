@@ -19,6 +19,7 @@
 #define SHUNT_CSR_LAYERS_H
 
 #include "kernels/common/types.h"
+#include "kernels/csr/csr_work.h"
 
 /* Is one element in 64 stored, or more? */
 static inline bool shunt_csr_is_layer(const struct shunt_csr *a)
@@ -32,13 +33,6 @@ static inline bool shunt_csr_is_cut_as_layer(const struct shunt_csr *a)
   enum { FEW_ROWS = 1024, LEAST_MEAN = 16 };
   return shunt_csr_is_layer(a) || (a->rows <= FEW_ROWS && a->nnz >= LEAST_MEAN * a->rows);
 }
-
-/* What the estimates read: sizes of A; the longest row; columns of B, and bytes of its elements;
-   the device's.  */
-struct shunt_csr_layer {
-  int64_t rows, nonzeros, longest, n, size;
-  int multiprocessors;
-};
 
 struct shunt_csr_layer_cut {
   int threads; /* of a row: 8, 16 or 32; or 64, 128 or 256, a block */
@@ -82,13 +76,13 @@ shunt_csr_layer_line(const struct shunt_csr_layer_cut *cut)
 }
 
 /* The logarithm of the columns that a group has: 16 bytes a lane. */
-static inline int shunt_csr_layer_width_log2(const struct shunt_csr_layer *m, int lanes_log2)
+static inline int shunt_csr_layer_width_log2(const struct shunt_csr_work *m, int lanes_log2)
 {
   return lanes_log2 + (m->size == 2 ? 3 : m->size == 4 ? 2 : 1);
 }
 
 /* us, by the line that there must be.  Called for some twenty cuts a launch: few divisions. */
-static inline double shunt_csr_layer_us(const struct shunt_csr_layer *m,
+static inline double shunt_csr_layer_us(const struct shunt_csr_work *m,
                                         const struct shunt_csr_layer_cut *cut)
 {
   enum { WARPS = 32 /* that a multiprocessor runs at once */ };
@@ -108,16 +102,16 @@ static inline double shunt_csr_layer_us(const struct shunt_csr_layer *m,
 
 /* Are there lines for it?  B is read 16 bytes at a time, and entries are not so many that a row may
    be longer than a team takes.  */
-static inline bool shunt_csr_layer_has_lines(const struct shunt_csr_layer *m)
+static inline bool shunt_csr_layer_has_lines(const struct shunt_csr_work *m)
 {
-  enum { MOST = 1 << 24 };
-  return m->rows > 0 && m->nonzeros > 0 && m->nonzeros < MOST && m->longest >= 0 && m->size >= 2 &&
-         m->size <= 8 && m->n > 0 && m->n * m->size % 16 == 0 && m->multiprocessors > 0;
+  return m->rows > 0 && m->nonzeros > 0 && m->nonzeros < SHUNT_CSR_MOST_LIMIT && m->longest >= 0 &&
+         m->size >= 2 && m->size <= 8 && m->n > 0 && m->n * m->size % 16 == 0 &&
+         m->multiprocessors > 0;
 }
 
 /* Were groups like these timed for so many columns?  They are not wider than C by half, and C has
    16 slices at most, 4 where A is not staged.  */
-static inline bool shunt_csr_layer_has_groups(const struct shunt_csr_layer *m,
+static inline bool shunt_csr_layer_has_groups(const struct shunt_csr_work *m,
                                               const struct shunt_csr_layer_cut *cut)
 {
   const int64_t width = (int64_t)1 << shunt_csr_layer_width_log2(m, cut->lanes_log2);
@@ -126,7 +120,7 @@ static inline bool shunt_csr_layer_has_groups(const struct shunt_csr_layer *m,
 }
 
 /* And so many threads for rows of so many entries? */
-static inline bool shunt_csr_layer_has_threads(const struct shunt_csr_layer *m,
+static inline bool shunt_csr_layer_has_threads(const struct shunt_csr_work *m,
                                                const struct shunt_csr_layer_cut *cut)
 {
   if (shunt_csr_layer_line(cut)->start == 0 || cut->threads >> cut->lanes_log2 == 0) return false;
@@ -135,7 +129,7 @@ static inline bool shunt_csr_layer_has_threads(const struct shunt_csr_layer *m,
 }
 
 /* The cut that is estimated to end first, and *us; of no threads where none was timed. */
-static inline struct shunt_csr_layer_cut shunt_csr_choose_layer_cut(const struct shunt_csr_layer *m,
+static inline struct shunt_csr_layer_cut shunt_csr_choose_layer_cut(const struct shunt_csr_work *m,
                                                                     double *us)
 {
   enum { LEAST = 8, MOST = 256 };

@@ -9,23 +9,17 @@
 #define SHUNT_CSR_WORDS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-struct shunt_csr_words {
-  int64_t rows, nonzeros, longest; /* longest: negative where nobody looked */
-  int64_t n;                       /* columns of C */
-  int size;                        /* bytes of an element of B: 2, 4 or 8 */
-  int multiprocessors;
-};
+#include "kernels/csr/csr_work.h"
 
-static inline int64_t shunt_csr_words_width(const struct shunt_csr_words *m, int lanes_log2)
+static inline int64_t shunt_csr_words_width(const struct shunt_csr_work *m, int lanes_log2)
 {
-  return (int64_t)(2 * 16 / m->size) << lanes_log2;
+  return 2 * 16 / m->size << lanes_log2;
 }
 
 /* The logarithm of a group's lanes: as wide as C, or as whole slices let it be, 32 lanes only of
    rows alike, which mostly share columns.  0: slices are not whole.  */
-static inline int shunt_csr_words_lanes_log2(const struct shunt_csr_words *m)
+static inline int shunt_csr_words_lanes_log2(const struct shunt_csr_work *m)
 {
   int l = 2 * m->longest <= 3 * (m->nonzeros / m->rows) ? 5 : 4;
   while (l >= 3 && m->n % shunt_csr_words_width(m, l)) l--;
@@ -33,7 +27,7 @@ static inline int shunt_csr_words_lanes_log2(const struct shunt_csr_words *m)
 }
 
 /* Of a row's: more groups where it is long, or somewhat long and rows are few. */
-static inline int shunt_csr_words_team_log2(const struct shunt_csr_words *m, int lanes_log2)
+static inline int shunt_csr_words_team_log2(const struct shunt_csr_work *m, int lanes_log2)
 {
   enum { WARPS = 80 /* of a multiprocessor, in teams of 16 lanes */ };
   const int64_t mean = m->nonzeros / m->rows;
@@ -46,7 +40,7 @@ static inline int shunt_csr_words_team_log2(const struct shunt_csr_words *m, int
 /* By the mean row.  Short ones are better as lists; those of C of 256 bytes had better be short, or
    long enough for a whole warp.  In 2-byte types A's words are half of B's, so that long ones gain
    nothing, and short ones do if they are many.  */
-static inline bool shunt_csr_suits_words(const struct shunt_csr_words *m)
+static inline bool shunt_csr_suits_words(const struct shunt_csr_work *m)
 {
   const int64_t mean = m->nonzeros / m->rows;
   const bool is_short = 2 * m->nonzeros < 13 * m->rows;
@@ -55,11 +49,13 @@ static inline bool shunt_csr_suits_words(const struct shunt_csr_words *m)
   return !is_short && (m->n * m->size > 256 || mean < 40 || mean >= 96);
 }
 
-/* Wide C, and no row that its team walks for longer than a quarter of what gathering all takes. */
-static inline bool shunt_csr_has_words(const struct shunt_csr_words *m)
+/* Wide C, and no row that its team walks for longer than a quarter of what gathering all takes.  Of
+   so many entries that a row may be too long for a team, rows are searched for such. */
+static inline bool shunt_csr_has_words(const struct shunt_csr_work *m)
 {
   enum { WALK = 110 /* ns an entry of a group */, GATHER = 8000 /* bytes a ns */, START = 2000 };
   if (m->rows <= 0 || m->longest < 0 || m->size < 2 || m->n * m->size < 256) return false;
+  if (m->nonzeros >= SHUNT_CSR_MOST_LIMIT) return false;
   const int l = shunt_csr_words_lanes_log2(m);
   if (!l || !shunt_csr_suits_words(m)) return false;
   const int64_t late = (m->longest >> (shunt_csr_words_team_log2(m, l) - l)) * WALK;

@@ -19,16 +19,23 @@ static bool is_unstaged(const struct shunt_spmm *p, const struct shunt_profile *
                                (int64_t)shunt_type_size(p->b.type));
 }
 
+/* What the kernel chooses its shape by. */
+static struct shunt_csr_work work_of(const struct shunt_spmm *p, const struct shunt_profile *f,
+                                     const struct shunt_machine *m)
+{
+  return (struct shunt_csr_work){.rows = p->a.rows,
+                                 .nonzeros = p->a.nnz,
+                                 .longest = f ? f->longest_row : -1,
+                                 .n = p->b.cols,
+                                 .size = (int64_t)shunt_type_size(p->b.type),
+                                 .multiprocessors = m->device.multiprocessors};
+}
+
 /* What the kernel's own lines say of a layer, us; 0: they say nothing of it. */
 static double lines_us(const struct shunt_spmm *p, const struct shunt_profile *f,
                        const struct shunt_machine *m)
 {
-  const struct shunt_csr_layer layer = {.rows = p->a.rows,
-                                        .nonzeros = p->a.nnz,
-                                        .longest = f ? f->longest_row : -1,
-                                        .n = p->b.cols,
-                                        .size = (int64_t)shunt_type_size(p->b.type),
-                                        .multiprocessors = m->device.multiprocessors};
+  const struct shunt_csr_work layer = work_of(p, f, m);
   double us = 0;
   if (p->a.value_type == p->b.type && shunt_csr_layer_has_lines(&layer))
     shunt_csr_choose_layer_cut(&layer, &us);
@@ -54,14 +61,9 @@ static double layer_us(const struct shunt_spmm *p, const struct shunt_profile *f
 static bool has_words(const struct shunt_spmm *p, const struct shunt_profile *f,
                       const struct shunt_machine *m)
 {
-  const struct shunt_csr_words w = {.rows = p->a.rows,
-                                    .nonzeros = p->a.nnz,
-                                    .longest = f ? f->longest_row : -1,
-                                    .n = p->b.cols,
-                                    .size = (int)shunt_type_size(p->b.type),
-                                    .multiprocessors = m->device.multiprocessors};
+  const struct shunt_csr_work work = work_of(p, f, m);
   return !shunt_type_is_complex(p->b.type) && p->a.value_type == p->b.type &&
-         shunt_csr_has_words(&w);
+         shunt_csr_has_words(&work);
 }
 
 static const struct shunt_fit_costs *scattered_costs(const struct shunt_spmm *p,

@@ -8,7 +8,7 @@ static const struct shunt_dense_costs *of(const struct shunt_machine *m)
   return &m->costs->ours.dense;
 }
 
-static const struct shunt_gemm_costs *gemm_of(shunt_type type, bool loose, enum shunt_math math,
+static const struct shunt_gemm_costs *gemm_of(shunt_type type, bool ragged, enum shunt_math math,
                                               const struct shunt_machine *m)
 {
   switch (type) {
@@ -16,7 +16,7 @@ static const struct shunt_gemm_costs *gemm_of(shunt_type type, bool loose, enum 
   case SHUNT_F64: return &of(m)->gemm[SHUNT_GEMM_F64];
   case SHUNT_C32: return &of(m)->gemm[SHUNT_GEMM_C32];
   case SHUNT_C64: return &of(m)->gemm[SHUNT_GEMM_C64];
-  default: return &of(m)->gemm[loose ? SHUNT_GEMM_LOOSE : SHUNT_GEMM_HALF];
+  default: return &of(m)->gemm[ragged ? SHUNT_GEMM_RAGGED : SHUNT_GEMM_HALF];
   }
 }
 
@@ -34,7 +34,7 @@ static double gemm_us(double m, double n, double k, shunt_type type,
 
 /* Rows of so many elements of 2 bytes are not whole loads of 16: cuBLAS has but old kernels for
    them, whatever the leading dimension is. */
-static bool is_ragged(double columns)
+static bool are_ragged(double columns)
 {
   return fmod(columns, 8) != 0;
 }
@@ -42,7 +42,7 @@ static bool is_ragged(double columns)
 double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt_math math,
                        const struct shunt_machine *on)
 {
-  return gemm_us(m, n, k, type, gemm_of(type, is_ragged(n) || is_ragged(k), math, on), on);
+  return gemm_us(m, n, k, type, gemm_of(type, are_ragged(n) || are_ragged(k), math, on), on);
 }
 
 static double contiguous(const struct shunt_dense *m)
@@ -50,10 +50,10 @@ static double contiguous(const struct shunt_dense *m)
   return (double)(m->col_stride == 1 ? m->cols : m->rows);
 }
 
-static bool is_loose(const struct shunt_spmm *p)
+static bool is_ragged(const struct shunt_spmm *p)
 {
-  return is_ragged((double)p->a.cols) || is_ragged(contiguous(&p->b)) ||
-         is_ragged(contiguous(&p->c));
+  return are_ragged((double)p->a.cols) || are_ragged(contiguous(&p->b)) ||
+         are_ragged(contiguous(&p->c));
 }
 
 /* A transposed or not: the product is as large as C, and as deep as B. */
@@ -61,7 +61,7 @@ double shunt_cost_dense_cublas(const struct shunt_spmm *p, enum shunt_math math,
                                const struct shunt_machine *m)
 {
   return gemm_us((double)p->c.rows, (double)p->c.cols, (double)p->b.rows, p->b.type,
-                 gemm_of(p->b.type, is_loose(p), math, m), m);
+                 gemm_of(p->b.type, is_ragged(p), math, m), m);
 }
 
 static double reading(const struct shunt_spmm *p, const struct shunt_machine *m)
@@ -169,6 +169,12 @@ static struct shunt_dense_shape wide_shape(const struct shunt_spmm *p,
   return (struct shunt_dense_shape){0};
 }
 
+/* There is a kernel that proves A beside the product, and K is deep enough for it to gain. */
+static bool is_proved(const struct shunt_spmm *p, const struct shunt_machine *m)
+{
+  return shunt_dense_spmm_proved_takes(p, &m->device) && p->a.cols > 128;
+}
+
 /* B's rows, or columns, are brought by the copy engine. */
 static bool can_be_brought(const struct shunt_dense *b)
 {
@@ -206,7 +212,6 @@ static struct shunt_dense_shape best_of(const struct shunt_dense_shape *shapes, 
                                         const struct shunt_machine *m)
 {
   struct shunt_dense_shape best = {0};
-  if (!can_be_brought(&p->b) || p->a.cols <= 128) return best;
   for (size_t i = 0; i < count; i++) {
     if (!shape_fits(&shapes[i], p, m)) continue;
     const double us = shunt_cost_dense_proved(p, &shapes[i], m);
@@ -238,20 +243,20 @@ static struct shunt_dense_shape best_of_small(const struct shunt_spmm *p, double
 struct shunt_dense_shape shunt_choose_dense_shape(const struct shunt_spmm *p,
                                                   const struct shunt_machine *m)
 {
-  if (!shunt_dense_spmm_proved_takes(p, &m->device) || p->c.cols <= 16 || p->a.cols <= 128)
-    return (struct shunt_dense_shape){0};
+  const bool brought = can_be_brought(&p->b), ragged = brought && is_ragged(p);
+  if (!is_proved(p, m) || p->c.cols <= 16) return (struct shunt_dense_shape){0};
+  if (!ragged && !is_small(p, m)) return p->c.cols <= 64 ? narrow_shape(p, m) : wide_shape(p, m);
+  if (!brought) return (struct shunt_dense_shape){0};
   const double least = of(m)->small_margin * (shunt_cost_dense_cublas(p, SHUNT_MATH_EXACT, m) +
                                               shunt_cost_dense_proof(p, false, m));
-  if (is_loose(p) && can_be_brought(&p->b)) return best_of_all(p, least, m);
-  if (is_small(p, m)) return best_of_small(p, least, m);
-  return p->c.cols <= 64 ? narrow_shape(p, m) : wide_shape(p, m);
+  return ragged ? best_of_all(p, least, m) : best_of_small(p, least, m);
 }
 
 /* Whatever cuBLAS would take. */
 struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm *p,
                                                         const struct shunt_machine *m)
 {
-  if (!shunt_dense_spmm_proved_takes(p, &m->device)) return (struct shunt_dense_shape){0};
+  if (!is_proved(p, m) || !can_be_brought(&p->b)) return (struct shunt_dense_shape){0};
   return best_of_all(p, INFINITY, m);
 }
 

@@ -186,17 +186,16 @@ double shunt_cost_original_off(const struct shunt_problem *p, const struct shunt
   return is_preprocessed(p) ? t->preprocessed_off : t->off;
 }
 
+double shunt_cost_original_margin(const struct shunt_problem *p)
+{
+  const double preprocessed = 1.06;
+  return p->op == SHUNT_SPMM && is_preprocessed(p) ? preprocessed : 1;
+}
+
 /* Where the default was measured to be the faster one: wide products of matrices with huge rows, in
    f32 where all others are short, in f64 where they are not; in complex types with long rows, and
    very wide ones of short rows.  In 2-byte types it never was, nor in f32 and f64 where B or C lies
    by columns.  */
-#define MARGIN_PREPROCESSED 1.06
-
-double shunt_cost_original_margin(const struct shunt_problem *p)
-{
-  return p->op == SHUNT_SPMM && is_preprocessed(p) ? MARGIN_PREPROCESSED : 1;
-}
-
 bool shunt_choose_original_over_csr(const struct shunt_problem *p, const struct shunt_profile *f)
 {
   enum { LONGEST_BESIDE_SHORT = 8192 };

@@ -108,14 +108,11 @@ struct split_choice {
            s.team_log2 == s.lanes_log2 && s.lanes_log2 <= 4 && slices_now() == 1;
   }
 
-  shunt_csr_words as_words() const
-  {
-    return {rows, nonzeros, longest, n, size, (int)multiprocessors};
-  }
+  shunt_csr_work work() const { return {rows, nonzeros, longest, n, size, (int)multiprocessors}; }
   // Two words a lane: not beside long blocks, nor where groups are narrower for long rows' sake.
   bool gains_by_words() const
   {
-    const shunt_csr_words m = as_words();
+    const shunt_csr_work m = work();
     return words && !s.search && !narrowed && chunks() && shunt_csr_has_words(&m);
   }
 };
@@ -149,7 +146,7 @@ inline void choose_unstaged(split_choice &x)
 // Two words a lane: instead of lists and narrower groups.
 inline void choose_words(split_choice &x)
 {
-  const shunt_csr_words m = x.as_words();
+  const shunt_csr_work m = x.work();
   x.s.words = 2;
   x.s.lanes_log2 = shunt_csr_words_lanes_log2(&m);
   x.s.team_log2 = shunt_csr_words_team_log2(&m, x.s.lanes_log2);

@@ -13,8 +13,7 @@ namespace csr
 inline bool choose_split_of_layer(const split_matrix &m, int64_t n, int size, const shunt_device *d,
                                   split_shape *s)
 {
-  static_assert(kMostLimit == 1 << 24, "shunt_csr_layer_has_lines() has it, too");
-  const shunt_csr_layer layer = {m.rows, m.nonzeros, m.longest, n, size, d->multiprocessors};
+  const shunt_csr_work layer = {m.rows, m.nonzeros, m.longest, n, size, d->multiprocessors};
   double us = 0;
   if (!m.layer || !shunt_csr_layer_has_lines(&layer)) return false;
   const shunt_csr_layer_cut cut = shunt_csr_choose_layer_cut(&layer, &us);

@@ -1,6 +1,7 @@
 // csr_spmm_split_shape.cuh: how the split kernel cuts its work (csr_spmm_split_choice.cuh chooses).
 #pragma once
 #include "kernels/csr/csr_spmm.cuh"
+#include "kernels/csr/csr_work.h"
 
 namespace shunt
 {
@@ -10,7 +11,7 @@ namespace csr
 constexpr int kLeastTeamLog2 = 2;          // a batch of a team's columns is then 2 chunks
 constexpr int kMostLongLanes = 8;          // of a group of a long block
 constexpr int64_t kMostNonzeros = 1 << 30; // of A, and rows: positions fit in an int
-constexpr int64_t kMostLimit = 1 << 24;    // and so do 16 times the lengths of a warp's rows
+constexpr int64_t kMostLimit = SHUNT_CSR_MOST_LIMIT;
 
 struct split_shape {
   int threads;         // of a block: 64, 128 or 256

@@ -267,7 +267,7 @@ static void test_bundle_cuts(void)
 /* Two words a lane, by rows and columns of C. */
 static void test_csr_words(void)
 {
-  struct shunt_csr_words m = {70000, 70000 * 25, 33, 128, 8, 132};
+  struct shunt_csr_work m = {70000, 70000 * 25, 33, 128, 8, 132};
   check(shunt_csr_has_words(&m) && shunt_csr_words_lanes_log2(&m) == 5 &&
             shunt_csr_words_team_log2(&m, 5) == 5,
         "rows alike: groups as wide as C");
@@ -283,6 +283,8 @@ static void test_csr_words(void)
   check(!shunt_csr_has_words(&m), "nor where a row would end last");
   m.longest = -1;
   check(!shunt_csr_has_words(&m), "nor where nobody looked");
+  m.longest = 33, m.nonzeros = SHUNT_CSR_MOST_LIMIT;
+  check(!shunt_csr_has_words(&m), "nor of a matrix in which rows are searched for");
   m.longest = 9, m.nonzeros = 6 * m.rows;
   check(!shunt_csr_has_words(&m), "nor of short rows");
 }
