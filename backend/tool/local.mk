@@ -7,8 +7,8 @@ REPORT_SOURCES = %D%/run_report.c %D%/report/report_calls.c %D%/report/report_fi
   %D%/report/report_matrices.c %D%/report/report_upkeep.c %D%/report/report_words.c
 shunt_SOURCES = \
   %D%/demo.c %D%/launch.c %D%/main.c %D%/model.c %D%/model_print.c %D%/run.c \
-  %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_options.c %D%/tool_patterns.c \
-  %D%/tool_progress.c %D%/tool_random.c %D%/tool_text.c \
+  %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_networks.c %D%/tool_options.c \
+  %D%/tool_patterns.c %D%/tool_progress.c %D%/tool_random.c %D%/tool_text.c \
   %D%/bench/ablation.c %D%/bench/bench.c %D%/bench/blocks.c %D%/bench/case.c \
   %D%/bench/check.c %D%/bench/each_case.c %D%/bench/host.c %D%/bench/json.c \
   %D%/bench/operands.c %D%/bench/report.c \

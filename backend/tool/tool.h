@@ -15,7 +15,8 @@
      doctor/          shunt doctor (doctor.h)
      support/         shunt support (support.h)
      tool_matrix.c    files, made-up patterns and problems into host CSR
-     tool_patterns.c    the made-up ones
+     tool_patterns.c    the made-up ones (tool_patterns.h)
+     tool_networks.c    those of neural networks among them
      tool_text.c      messages and lists of words
      tool_progress.c  a bar for what takes long
 

@@ -12,6 +12,10 @@
                                        stencil's pattern (x) ones(B, B)
      tiles:ROWSxCOLUMNS:DENSE:TWO      aligned 16 x 32 tiles: a share DENSE of them full, a share
                                        TWO with two entries in each four of a row, the rest empty
+     skewed:ROWSxCOLUMNS:DENSITY:SPREAD   a pruned layer whose rows and columns differ in length
+                                       (tool_networks.c)
+     window:ROWS:WIDTH:FULL            a mask of attention: WIDTH diagonals on each side, FULL rows
+                                       and their columns full (tool_networks.c)
 
    All but the first are emitted entry by entry, twice: to count the rows, and to fill them.  */
 #include <inttypes.h>
@@ -21,27 +25,7 @@
 
 #include "backend/tool/tool.h"
 #include "backend/tool/tool_draw.h"
-
-enum { MOST = INT32_MAX - 1024 }; /* rows, columns, entries: what the kernels index */
-
-struct made {
-  int64_t rows, cols;
-  double entries;  /* about, or more */
-  int64_t size[3]; /* mesh: points a side */
-  int64_t number;  /* rmat: edges a row; band: diagonals a side; mesh: unknowns a point */
-  double share[2]; /* band: density; tiles: dense, 2:4 */
-  struct shunt_matrix *out;
-  bool fill; /* else: count, in row_offsets[row + 1] */
-};
-
-static void emit(struct made *m, int64_t row, int64_t col)
-{
-  struct shunt_matrix *out = m->out;
-  if (m->fill)
-    out->columns[out->row_offsets[row]++] = col;
-  else
-    out->row_offsets[row + 1]++;
-}
+#include "backend/tool/tool_patterns.h"
 
 /* One edge, that falls into the matrix. */
 static void draw_edge(const struct made *m, int levels, uint64_t *state, int64_t *row, int64_t *col)
@@ -332,12 +316,19 @@ static const struct kind {
   const char *prefix, *form;
   bool (*read)(const char *text, int *used, struct made *m);
   void (*entries)(struct made *m, uint64_t seed);
+  bool (*prepare)(struct made *m, uint64_t seed); /* before both passes; may be NULL */
 } kinds[] = {
-    {"rmat:", "rmat:ROWS:MEAN, as in rmat:1000000:8", read_rmat, emit_rmat},
-    {"band:", "band:ROWS:WIDTH:DENSITY, as in band:100000:64:0.2", read_band, emit_band},
-    {"mesh:", "mesh:XxYxZ:UNKNOWNS, as in mesh:40x40x40:3", read_mesh, emit_mesh},
+    {"rmat:", "rmat:ROWS:MEAN, as in rmat:1000000:8", read_rmat, emit_rmat, NULL},
+    {"band:", "band:ROWS:WIDTH:DENSITY, as in band:100000:64:0.2", read_band, emit_band, NULL},
+    {"mesh:", "mesh:XxYxZ:UNKNOWNS, as in mesh:40x40x40:3", read_mesh, emit_mesh, NULL},
     {"tiles:", "tiles:ROWSxCOLUMNS:DENSE:TWO, shares of the tiles, as in tiles:4096x4096:0.1:0.2",
-     read_tiles, emit_tiles},
+     read_tiles, emit_tiles, NULL},
+    {"skewed:",
+     "skewed:ROWSxCOLUMNS:DENSITY:SPREAD, as in skewed:4096x4096:0.1:0.7 (up to 2^28 cells, the "
+     "density and the spread above 0, the spread up to 3)",
+     tool_read_skewed, tool_emit_skewed, tool_prepare_skewed},
+    {"window:", "window:ROWS:WIDTH:FULL, as in window:4096:128:16 (WIDTH and FULL below ROWS)",
+     tool_read_window, tool_emit_window, tool_prepare_window},
 };
 
 static bool make_kind(const struct kind *k, const char *text, uint64_t seed,
@@ -353,7 +344,10 @@ static bool make_kind(const struct kind *k, const char *text, uint64_t seed,
     tool_say("'%s': sizes go from 1 to %d, and so do nonzeros", text, MOST);
     return false;
   }
-  return make(&m, k->entries, seed);
+  bool good = (!k->prepare || k->prepare(&m, seed)) && make(&m, k->entries, seed);
+  free(m.weights);
+  free(m.full);
+  return good;
 }
 
 enum tool_made tool_make_pattern(const char *text, int v, uint64_t seed, struct shunt_matrix *out)

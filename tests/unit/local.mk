@@ -33,8 +33,9 @@ check_LIBRARIES = %D%/libtested-tool.a
   backend/tool/calibrate/fit.c backend/tool/calibrate/least_squares.c \
   backend/tool/calibrate/lines.c backend/tool/calibrate/timings.c \
   backend/tool/calibrate/validate.c $(REPORT_SOURCES) \
-  backend/tool/tool_matrix.c backend/tool/tool_memory.c backend/tool/tool_patterns.c \
-  backend/tool/tool_progress.c backend/tool/tool_random.c backend/tool/tool_text.c
+  backend/tool/tool_matrix.c backend/tool/tool_memory.c backend/tool/tool_networks.c \
+  backend/tool/tool_patterns.c backend/tool/tool_progress.c backend/tool/tool_random.c \
+  backend/tool/tool_text.c
 check_LTLIBRARIES = %D%/libtested.la
 %C%_libtested_la_SOURCES = backend/graphblas/frontier/frontier_cost.c \
   backend/graphblas/frontier/frontier_host.c backend/graphblas/frontier/frontier_original.c \

@@ -146,6 +146,9 @@ malformed missing.mtx -
 malformed "$work" -
 for source in rmat:5 rmat:0:1 rmat:5:6 rmat:5:3x band:5:5:1 band:9:1:2 mesh:0x1x1:1 mesh:9x9:1 \
   mesh:2000x2000x2000:1 tiles:4x4:0.1 tiles:4x4:0.9:0.2 tiles:4x4:-1:0 \
+  skewed:4x4:0.1 skewed:4x4:0:1 skewed:4x4:1.1:1 skewed:4x4:nan:1 skewed:4x4:0.1:0 \
+  skewed:4x4:0.1:3.1 skewed:4x4:0.1:1x skewed:0x4:0.1:1 skewed:16385x16384:0.1:1 \
+  window:9:1 window:9:9:0 window:9:-1:0 window:9:1:9 window:9:1:-1 window:9:1:1x window:0:0:0 \
   random: random:4 random:4x4 random:4x4:2 random:4x4:nan random:0x4:1 random:4x4:1:0 \
   random:4x4:1:65 random:4x4:1:2x random:2000000000x2000000000:1 spmm: spmm:csr:x sddmm:csr: \
   spmm:bsr:f16.f16.f16.f32:i32b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0 \
@@ -176,6 +179,38 @@ entries rmat:1:1 1
 awk '$1 == "nonzeros" { gsub(",", "", $2); n = $2 } $1 == "longest" { gsub(",", "", $2); l = $2 }
   END { exit !(n > 20000 && n <= 32768 && l > 200) }' out
 ok $? "rmat: few repeated edges, and rows far above the mean"
+entries window:10:0:2 44 # 2 full rows, and 8 of the diagonal and 2 full columns
+grep -q -E 'longest +10$' out
+ok $? "... and a full row"
+entries window:100:3:0 688 # 100 x 7 less 2 (3 + 2 + 1)
+grep -q -E 'longest +7$' out
+ok $? "... and no full row"
+entries window:5:4:4 25
+# A full row and column add 93 entries each, and up to 3 more at an edge.
+"$SHUNT" inspect window:100:3:1 >out
+awk '$1 == "nonzeros" { n = $2 } $1 == "longest" { l = $2 }
+  END { exit !(n >= 874 && n <= 880 && l == 100) }' out
+ok $? "window: what lies in a full column and beside the diagonal counts once"
+entries skewed:40x30:1:2 1200
+for source in skewed:512x600:0.2:0.7 skewed:2000x1000:0.01:2; do
+  "$SHUNT" inspect $source >out
+  awk -v source=$source 'BEGIN { split(source, part, "[:x]"); cells = part[2] * part[3] }
+    $1 == "nonzeros" { gsub(",", "", $2); n = $2 } $1 == "longest" { gsub(",", "", $2); l = $2 }
+    END { wanted = cells * part[4]
+      exit !(n > 0.98 * wanted && n < 1.02 * wanted && l > 3 * n / part[2]) }' out
+  ok $? "$source: as dense as asked for, and rows well above the mean"
+done
+# lengths SEED SOURCE: nonzeros, and what the rows' lengths are like.
+lengths() {
+  "$SHUNT" bench --host --quick -n 1 -t f32 --csv --seed "$1" "$2" 2>err | tail -1 |
+    cut -d , -f 6-10
+}
+for source in skewed:300x200:0.1:0.7 window:200:3:5; do
+  [ "$(lengths 7 $source)" = "$(export OMP_NUM_THREADS=1; lengths 7 $source)" ]
+  ok $? "$source: one seed, one matrix, by one thread, too"
+  [ "$(lengths 7 $source)" != "$(lengths 8 $source)" ]
+  ok $? "$source: another seed, another matrix"
+done
 
 # ---- suites ---------------------------------------------------------------------------
 expect 2 "unknown suite" "$SHUNT" bench --suite nope
