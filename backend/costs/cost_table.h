@@ -268,7 +268,7 @@ struct shunt_gemm_costs {
 };
 
 enum {
-  SHUNT_GEMM_HALF,  /* 2-byte types, */
+  SHUNT_GEMM_HALF,   /* 2-byte types, */
   SHUNT_GEMM_RAGGED, /* some of whose rows are not multiples of 16 bytes */
   SHUNT_GEMM_F32,
   SHUNT_GEMM_TF32, /* f32 read as TF32 */

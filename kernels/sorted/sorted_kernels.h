@@ -42,7 +42,7 @@ struct shunt_sorted_shape {
   int words;                 /* of a lane, 16 bytes of a row of B each: 1; or 2 where C is whole
                                 slices of them, brief and share are 0 */
   int lanes_log2, team_log2; /* 1 .. 5, with share 0 .. 5; at least 2, and lanes_log2 */
-  int long_lanes_log2;       /* of the blocks that have a row each: 1 .. 3 */
+  int long_lanes_log2;       /* of the blocks that have a row each: 1 .. 5 */
   int limit, huge, cluster;  /* cluster: 1, 2, 4 or 8 */
   int wide;
   int brief;  /* 0, 4, 8 or 16; 0 where lanes_log2 is 1 */

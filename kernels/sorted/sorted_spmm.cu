@@ -2,6 +2,7 @@
 // of each type (sorted_spmm.cuh explains how work is cut).
 #include "kernels/common/spmm_operands.cuh"
 #include "kernels/csr/csr_layers.h"
+#include "kernels/sorted/sorted_layers.h"
 #include "kernels/sorted/sorted_spmm_launch.cuh"
 
 namespace shunt
@@ -54,7 +55,7 @@ static bool in_range(const struct shunt_sorted_shape *s)
   const bool others = s->share == 0
                           ? staged_in_range(s)
                           : is_power(s->share, 4, 64) && s->lanes_log2 >= 0 && s->lanes_log2 <= 5;
-  return others && s->long_lanes_log2 >= 1 && s->long_lanes_log2 <= 3 && is_power(s->cluster, 1, 8);
+  return others && s->long_lanes_log2 >= 1 && s->long_lanes_log2 <= 5 && is_power(s->cluster, 1, 8);
 }
 
 // No more than there are: counts may be an older matrix's.
@@ -208,8 +209,36 @@ static void choose_longs(struct shunt_sorted_shape *s, const struct shunt_spmm *
   s->cluster = alone ? 8 : 4;
 }
 
-// Of a layer, whose rows are few and long: more rows have blocks, as many as run at once, while the
-// last of the others would take a warp far longer than gathering all.
+// The place of a length among the counts; behind all of them for 0.
+static int count_of(int64_t length)
+{
+  int i = 0;
+  while (i < SHUNT_SORTED_COUNTS && shunt_sorted_least(i) != length) i++;
+  return i;
+}
+
+// Of a layer, by lines (sorted_layers.h).
+static bool choose_layer(struct shunt_sorted_shape *s, const struct shunt_spmm *p,
+                         const struct shunt_sorted_counts *known)
+{
+  struct shunt_sorted_layer m = {};
+  m.rows = p->a.rows, m.nonzeros = p->a.nnz, m.n = p->b.cols;
+  m.size = (int64_t)shunt_type_size(p->b.type);
+  m.huge = count_of(s->huge), m.cluster = s->cluster;
+  if (!shunt_sorted_layer_has_lines(&m, known)) return false;
+  shunt_sorted_layer_count(&m, known);
+  const shunt_sorted_layer_cut cut = shunt_sorted_choose_layer_cut(&m);
+  s->chunk = 8;
+  s->lanes_log2 = cut.lanes_log2;
+  s->team_log2 = shunt_sorted_layer_team_log2(cut.lanes_log2);
+  s->long_lanes_log2 = cut.long_lanes_log2;
+  s->limit = (int)shunt_sorted_least(cut.limit);
+  s->wide = (int)shunt_sorted_least(SHUNT_SORTED_LAYER_WIDE);
+  return true;
+}
+
+// Of another layer, whose rows are few and long: more rows have blocks, as many as run at once, while
+// the last of the others would take a warp far longer than gathering all.
 static void choose_more_longs(struct shunt_sorted_shape *s, const struct shunt_spmm *p, int V,
                               const struct shunt_sorted_counts *known, const struct shunt_device *d)
 {
@@ -245,11 +274,13 @@ shunt_sorted_spmm_shape(const struct shunt_spmm *p, const struct shunt_sorted_co
   struct shunt_sorted_shape s = {};
   s.words = 1;
   choose_longs(&s, p, V, known, d);
-  if (!choose_unstaged(&s, p, V, known, d) && !choose_words(&s, p, V, d)) {
+  const bool layer = shunt_csr_is_layer(&p->a), words = choose_words(&s, p, V, d);
+  if (!words && layer && choose_layer(&s, p, known)) return s;
+  if (!words && !choose_unstaged(&s, p, V, known, d)) {
     choose_rows(&s, p, V, d);
     choose_brief(&s, p, V, known, d);
   }
-  if (shunt_csr_is_layer(&p->a)) choose_more_longs(&s, p, V, known, d);
+  if (layer) choose_more_longs(&s, p, V, known, d);
   return s;
 }
 

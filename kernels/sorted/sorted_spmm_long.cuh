@@ -24,7 +24,7 @@ namespace sorted
 {
 
 constexpr int kLongChunk = 8;
-constexpr int kMostLongLanes = 8;
+constexpr int kMostLongLanes = 32;
 
 struct long_args {
   const uint32_t *order;

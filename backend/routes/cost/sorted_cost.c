@@ -14,7 +14,7 @@ static bool scattered_gains(const struct shunt_csr *a, const struct shunt_profil
 /* Where rows differ and are more than `csr` has blocks for at once, or few are far longer. */
 static bool layer_gains(const struct shunt_csr *a, const struct shunt_profile *f)
 {
-  enum { MANY_ROWS = 3072, TIMES_MEAN = 2, TIMES_MEAN_OF_FEW = 12 };
+  enum { MANY_ROWS = 3072, TIMES_MEAN = 2, TIMES_MEAN_OF_FEW = 4 };
   const int64_t least = a->rows >= MANY_ROWS ? TIMES_MEAN : TIMES_MEAN_OF_FEW;
   return f->longest_row * f->rows >= least * f->nnz;
 }

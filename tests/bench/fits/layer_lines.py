@@ -90,10 +90,14 @@ def solve(gram, right):
 
 def fit_line(samples):
     """samples: (terms, us)"""
-    shares = [[t / us for t in terms] for terms, us in samples]
-    count = len(shares[0])
-    gram = [[sum(s[i] * s[j] for s in shares) for j in range(count)] for i in range(count)]
-    right = [sum(s[i] for s in shares) for i in range(count)]
+    count = len(samples[0][0])
+    gram, right = [[0.0] * count for _ in range(count)], [0.0] * count
+    for terms, us in samples:
+        some = [(i, t / us) for i, t in enumerate(terms) if t]
+        for i, x in some:
+            right[i] += x
+            for j, y in some:
+                gram[i][j] += x * y
     size = [sum(terms[i] for terms, _ in samples) for i in range(count)]
     kept = list(range(count))
     while True:

@@ -4,6 +4,7 @@
 
 #include "conv/sorted/sorted_conv.h"
 #include "kernels/sorted/sorted_kernels.h"
+#include "kernels/sorted/sorted_layers.h"
 #include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/csr/csr_spmm_case.cuh"
 
@@ -99,7 +100,7 @@ shunt_sorted_shape any_shape(int64_t loads, Random &r)
   s.chunk = r.below(2) ? 4 : 8;
   s.lanes_log2 = s.share ? (int)r.below(6) : 1 + (int)r.below(5);
   s.team_log2 = std::max(2, s.lanes_log2) + (int)r.below(6 - std::max(2, s.lanes_log2));
-  s.long_lanes_log2 = 1 + (int)r.below(3);
+  s.long_lanes_log2 = 1 + (int)r.below(5);
   s.wide = limits[r.below(6)];
   s.limit = limits[r.below(9)];
   s.huge = limits[r.below(9)];
@@ -357,23 +358,35 @@ void test_capture(Arena &m, const Pattern &p)
   check(!wrong, "captured, sorting and product: replays read values and scalars anew");
 }
 
-// From which length on rows have blocks, by counts alone: those of a layer and of scattered matrices.
-void test_longs()
+// How layers and scattered matrices are cut, by counts alone.
+void test_cuts()
 {
   static const shunt_sorted_counts known = {
       {1024, 1024, 1020, 1015, 1000, 990, 935, 717, 418, 150, 20, 0, 0, 0}};
+  static const shunt_sorted_counts nothing = {};
   shunt_device d = {};
   d.multiprocessors = 132;
-  const auto limit = [&](int64_t cols, int64_t n) {
+  const auto shape = [&](int64_t cols, int64_t n, const shunt_sorted_counts &counts) {
     shunt_spmm p = {};
     p.a.rows = 1024, p.a.cols = cols, p.a.nnz = 588554, p.a.value_type = SHUNT_F32;
     p.b.cols = p.c.cols = n, p.b.type = p.c.type = SHUNT_F32;
-    return shunt_sorted_spmm_shape(&p, &known, &d).limit;
+    return shunt_sorted_spmm_shape(&p, &counts, &d);
   };
-  check(limit(4096, 8) == 512 && limit(4096, 32) == 512,
-        "a layer's last row would end late: more rows have a block");
-  check(limit(4096, 128) == 1024, "not where their slices are more blocks than run at once");
-  check(limit(100000, 8) == 1024, "nor in a scattered matrix");
+  check(shape(4096, 8, known).limit == 512 && shape(4096, 8, known).share > 0,
+        "a layer that is not staged, whose last row would end late: more rows have a block");
+  check(shape(100000, 8, known).limit == 1024, "not those of a scattered matrix");
+  for (const int64_t n : {32, 128, 512}) {
+    shunt_sorted_layer m = {};
+    m.rows = 1024, m.nonzeros = 588554, m.n = n, m.size = 4, m.huge = 10, m.cluster = 4;
+    shunt_sorted_layer_count(&m, &known);
+    const shunt_sorted_layer_cut cut = shunt_sorted_choose_layer_cut(&m);
+    const shunt_sorted_shape s = shape(4096, n, known);
+    check(s.lanes_log2 == cut.lanes_log2 && s.long_lanes_log2 == cut.long_lanes_log2 &&
+              s.limit == 2 << cut.limit && s.huge == 2048 && s.cluster == 4 && !s.share,
+          "a layer of %d columns: as its lines say", (int)n);
+  }
+  check(shape(4096, 128, nothing).lanes_log2 == shape(100000, 128, nothing).lanes_log2,
+        "one whose rows nobody counted: as any other");
 }
 
 void test_declined(Arena &m, const Pattern &p)
@@ -425,7 +438,7 @@ void test_declined(Arena &m, const Pattern &p)
   check(shaped([](S s) { s.chunk = 5; }) == SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.lanes_log2 = 0; }) == SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.team_log2 = s.lanes_log2 - 1; }) == SHUNT_E_UNSUPPORTED &&
-            shaped([](S s) { s.long_lanes_log2 = 4; }) == SHUNT_E_UNSUPPORTED &&
+            shaped([](S s) { s.long_lanes_log2 = 6; }) == SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.cluster = 3; }) == SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.chunk = 4, s.brief = 5; }) == SHUNT_E_UNSUPPORTED &&
             shaped([](S s) { s.chunk = 8, s.brief = 8; }) == SHUNT_E_UNSUPPORTED &&
@@ -464,7 +477,7 @@ int main()
   for (int64_t n : {8, 64}) test_repeats(m, all[2], n);
   for (int64_t n : {8, 64}) test_repeats(m, all[10], n);
   test_capture(m, all[10].p);
-  test_longs();
+  test_cuts();
   test_declined(m, all[0].p);
   return finish();
 }

@@ -2,6 +2,7 @@
    what `sparse24` takes and declines.  */
 #include "kernels/bundle/bundle_shape.h"
 #include "kernels/csr/csr_words.h"
+#include "kernels/sorted/sorted_layers.h"
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/unit/plan/cost_cases.h"
 
@@ -264,6 +265,48 @@ static void test_bundle_cuts(void)
   }
 }
 
+static double layer_cut_us(const struct shunt_sorted_layer *m, struct shunt_sorted_layer_cut c)
+{
+  return shunt_sorted_layer_rows_us(m, c.limit, c.lanes_log2) +
+         shunt_sorted_layer_long_us(m, c.limit, c.long_lanes_log2);
+}
+
+/* Layers by lengths: where all rows are alike but a few full ones, and where every other is long. */
+static void test_sorted_layers(void)
+{
+  static const struct shunt_sorted_counts mask = {
+      {4096, 4096, 4096, 4096, 4096, 4096, 4058, 12, 12, 12, 12, 12, 0, 0}};
+  static const struct shunt_sorted_counts skewed = {
+      {2048, 1990, 1900, 1760, 1520, 1180, 820, 547, 399, 270, 141, 40, 0, 0}};
+  static const struct shunt_sorted_counts nothing = {{0}};
+  struct shunt_sorted_layer m = {
+      .rows = 4096, .nonzeros = 874758, .n = 256, .size = 4, .huge = 10, .cluster = 4};
+  check(shunt_sorted_layer_has_lines(&m, &mask) && !shunt_sorted_layer_has_lines(&m, &nothing),
+        "rows that were counted have lines");
+  shunt_sorted_layer_count(&m, &mask);
+  check(fabs(m.entries[0] - 874758) < 1, "the entries of all rows are A's");
+  struct shunt_sorted_layer_cut c = shunt_sorted_choose_layer_cut(&m);
+  check(c.lanes_log2 == 5, "wide C, rows alike: a warp's lanes have a row of B");
+  m.n = 24;
+  c = shunt_sorted_choose_layer_cut(&m);
+  check(c.lanes_log2 <= 3 && c.long_lanes_log2 == 3, "groups are not wider than C by half");
+  m = (struct shunt_sorted_layer){
+      .rows = 2048, .nonzeros = 503317, .n = 128, .size = 4, .huge = 14, .cluster = 4};
+  shunt_sorted_layer_count(&m, &skewed);
+  c = shunt_sorted_choose_layer_cut(&m);
+  check(c.lanes_log2 < 5 && shunt_sorted_least(c.limit) < 1024,
+        "rows that differ: narrower groups, and more rows with a block");
+  int better = 0;
+  struct shunt_sorted_layer_cut at;
+  for (at.lanes_log2 = 2; at.lanes_log2 <= 5; at.lanes_log2++)
+    for (at.long_lanes_log2 = 3; at.long_lanes_log2 <= 5; at.long_lanes_log2++)
+      for (at.limit = 6; at.limit <= 9; at.limit++)
+        better += layer_cut_us(&m, at) < layer_cut_us(&m, c);
+  check(better == 0, "no cut is estimated to end sooner");
+  m.nonzeros = 15 * m.rows;
+  check(!shunt_sorted_layer_has_lines(&m, &skewed), "short rows have no lines");
+}
+
 /* Two words a lane, by rows and columns of C. */
 static void test_csr_words(void)
 {
@@ -352,10 +395,10 @@ static void test_sorted_candidates(void)
   check(shunt_choose_sorted_candidate(&p, &f), "in a layer whose longest row is twice the mean");
   f.longest_row--;
   check(!shunt_choose_sorted_candidate(&p, &f), "not in one that has none");
-  p.a.rows = f.rows = 3000, f.longest_row = 12 * p.a.nnz / p.a.rows - 1;
+  p.a.rows = f.rows = 3000, f.longest_row = 4 * p.a.nnz / p.a.rows - 1;
   check(!shunt_choose_sorted_candidate(&p, &f), "nor in one of few rows,");
   f.longest_row++;
-  check(shunt_choose_sorted_candidate(&p, &f), "but for twelve times the mean");
+  check(shunt_choose_sorted_candidate(&p, &f), "but for four times the mean");
 }
 
 int main(void)
@@ -368,6 +411,7 @@ int main(void)
   test_dense_shapes_trusted();
   test_ragged_products();
   test_bundle_cuts();
+  test_sorted_layers();
   test_csr_words();
   test_dense_shapes_alone();
   test_sparse24_proofs();
