@@ -1,10 +1,10 @@
 /* sorted_layers.h: how layers whose rows were counted are cut (sorted_kernels.h, struct
    shunt_sorted_shape).
 
-   Rows of layers are few, and many of them long: how many have blocks, and how many groups share a
-   row, weighs more than anywhere else.  Wide groups look A up less often, narrow ones end the longest
-   row sooner.  What a cut takes is estimated by a line for each width of groups, of the rows that have
-   a warp or a team each and of the long ones, which have blocks:
+   Rows of layers are few, and many of them long: how many have blocks, and how many groups share
+   a row, weighs more than anywhere else.  Wide groups look A up less often, narrow ones end the
+   longest row sooner.  What a cut takes is estimated by a line for each width of groups, of the
+   rows that have a warp or a team each and of the long ones, which have blocks:
 
      us = start + warp x (warps, thousands) + entry x (entries x slices of C, millions)
           + step x (entries of a group, of the longest such row, hundreds)

@@ -628,7 +628,7 @@ def gains():
          "%.1f" % mlp, gpu_check + "bench"),
         ("26 matrices of solvers and graphs, fp32 and fp64, 8 to 128 columns", "cuSPARSE's default",
          span([c.default / c.routed for c in mtx]), bench + "--suite mtx"),
-        ("129 scattered matrices and layers, fp32 and fp64, 8 to 1024 columns",
+        ("133 scattered matrices and layers, fp32 and fp64, 8 to 1024 columns",
          "cuSPARSE 12.9's default", "%.2f (least %.2f)" % over(
              [x for kind in ("f32", "f64") for x in calibrated("h200", "12.9")["default", kind]]),
          "shunt calibrate -v"),

@@ -271,7 +271,7 @@ static double layer_cut_us(const struct shunt_sorted_layer *m, struct shunt_sort
          shunt_sorted_layer_long_us(m, c.limit, c.long_lanes_log2);
 }
 
-/* Layers by lengths: where all rows are alike but a few full ones, and where every other is long. */
+/* Layers by lengths: where rows are alike but a few full ones, and where every other is long. */
 static void test_sorted_layers(void)
 {
   static const struct shunt_sorted_counts mask = {

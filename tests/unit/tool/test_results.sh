@@ -8,7 +8,9 @@ tables=$sources/tests/bench/results_table.py
 
 check "the tables equal the results" 'python3 "$tables" --check "$sources"'
 lines=$sources/tests/bench/fits/layer_lines.py
+sorted_lines=$sources/tests/bench/fits/sorted_lines.py
 check "the lines of layers are the fit to their timings" 'python3 "$lines" "$sources"'
+check "and those by lengths" 'python3 "$sorted_lines" "$sources"'
 mkdir -p copy/tests
 cp -R "$sources/tests/bench" copy/tests/ && cp "$sources/README.md" copy/ && chmod -R u+w copy
 
@@ -22,10 +24,13 @@ wrong() {
   python3 "$tables" copy && cmp -s whole "copy/$1"
   ok $? "... and put right"
 }
-mkdir -p copy/kernels/csr
+mkdir -p copy/kernels/csr copy/kernels/sorted
 sed 's/{2\.09, 0\.341/{2.09, 0.342/' "$sources/kernels/csr/csr_layers.h" \
   >copy/kernels/csr/csr_layers.h
 check "and others are found" '! python3 "$lines" copy'
+sed 's/{2\.06, 0\.351/{2.06, 0.352/' "$sources/kernels/sorted/sorted_layers.h" \
+  >copy/kernels/sorted/sorted_layers.h
+check "of both" '! python3 "$sorted_lines" copy'
 wrong README.md '/BSR, fp16/s/8\./9./'
 wrong tests/bench/RESULTS.md '/random, 50 %, 1024/s/4833/3833/'
 wrong tests/bench/sparse24.md '/4096 x 4096/s/24\.1/14.1/'
