@@ -61,7 +61,7 @@ differing() {
     FNR == NR { known[$1] = 1 }' "$1" table
 }
 for version in 12.7 12.9; do
-  gzip -dc "$recorded/times-h200-$version.tsv.gz" >timings.tsv
+  gzip -dc "$recorded/../versions/fitted-h200-$version.tsv.gz" >timings.tsv
   expect 0 "cuSPARSE $version on an H200" "$SHUNT" calibrate --from timings.tsv -o table
   check "... the built-in table has this fit" '[ -z "$(differing \
     "$tables/h200-cusparse-$version.costs" $version | tee /dev/stderr)" ]'
