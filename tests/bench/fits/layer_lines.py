@@ -123,18 +123,29 @@ def estimate(lines, layer, cut):
     return sum(c * t for c, t in zip(lines[cut.line], layer.terms(cut)))
 
 
-def worth(layers):
-    """For layers left out: by which factor estimates are off, and what is chosen over the best."""
+def left_out(layers, fit_to, estimate_by):
+    """(layer, the cut that is chosen for it, what that is expected to take), by fits to others: an
+    eighth of the layers is left out at a time."""
     names = sorted({m.name for m in layers})
-    off, over = [], []
     for eighth in range(8):
         out = set(names[eighth::8])
-        lines = fit([m for m in layers if m.name not in out])
+        lines = fit_to([m for m in layers if m.name not in out])
         for m in (m for m in layers if m.name in out):
-            cut = min(m.us, key=lambda c, m=m: estimate(lines, m, c))
-            off.append(abs(math.log(estimate(lines, m, cut) / m.us[cut])))
-            over.append(math.log(m.us[cut] / min(m.us.values())))
-    return [math.exp(sum(some) / len(some)) for some in (off, over)] + [math.exp(max(over))]
+            cut = min(m.us, key=lambda c, m=m: estimate_by(lines, m, c))
+            yield m, cut, estimate_by(lines, m, cut)
+
+
+def mean(logs):
+    return math.exp(sum(logs) / len(logs))
+
+
+def worth(layers):
+    """For layers left out: by which factor estimates are off, and what is chosen over the best."""
+    off, over = [], []
+    for m, cut, expected in left_out(layers, fit, estimate):
+        off.append(abs(math.log(expected / m.us[cut])))
+        over.append(math.log(m.us[cut] / min(m.us.values())))
+    return mean(off), mean(over), math.exp(max(over))
 
 
 def in_header(root):

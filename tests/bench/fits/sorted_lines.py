@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-from layer_lines import SIZE, fit_line
+from layer_lines import SIZE, fit_line, left_out, mean
 
 LANES, LONG_LANES = range(2, 6), range(3, 6)
 COUNTS = 14
@@ -110,17 +110,12 @@ def estimate(lines, layer, cut):
 def worth(layers):
     """For layers left out: by which factor estimates are off, what is chosen over the best, and
     what was chosen before over what is."""
-    names = sorted({m.name for m in layers})
     off, over, gain = [], [], []
-    for eighth in range(8):
-        out = set(names[eighth::8])
-        lines = fit([m for m in layers if m.name not in out])
-        for m in (m for m in layers if m.name in out):
-            cut = min(m.us, key=lambda c, m=m: estimate(lines, m, c))
-            off.append(abs(math.log(estimate(lines, m, cut) / m.us[cut])))
-            over.append(math.log(m.us[cut] / min(m.us.values())))
-            gain.append(math.log(m.before / m.us[cut]))
-    return [math.exp(sum(some) / len(some)) for some in (off, over, gain)] + [math.exp(max(over))]
+    for m, cut, expected in left_out(layers, fit, estimate):
+        off.append(abs(math.log(expected / m.us[cut])))
+        over.append(math.log(m.us[cut] / min(m.us.values())))
+        gain.append(math.log(m.before / m.us[cut]))
+    return mean(off), mean(over), mean(gain), math.exp(max(over))
 
 
 def in_header(root):
