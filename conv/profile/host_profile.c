@@ -113,6 +113,12 @@ static int64_t idle_steps(const struct row rows[8], int n)
   return idle;
 }
 
+static void count_length(struct row r, struct shunt_sorted_counts *lengths)
+{
+  for (int i = 0; i < SHUNT_SORTED_COUNTS; i++)
+    lengths->at_least[i] += r.length >= shunt_sorted_least(i);
+}
+
 /* Of rows first .. first + 15: how many columns they have, modulo SHUNT_PROFILE_MODULUS. */
 static int64_t merged_columns(const struct shunt_csr *a, int64_t first)
 {
@@ -159,6 +165,7 @@ shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_prof
     for (int k = 0; k < n; k++) {
       uint64_t length = (uint64_t)rows[k].length;
       out->empty_rows += length == 0;
+      count_length(rows[k], &out->lengths);
       out->unsorted_rows += is_unsorted(a, rows[k]);
       out->crowded_rows += is_crowded(a, rows[k]);
       weight += count_segments(a, rows[k], &out->segments);

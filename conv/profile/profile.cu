@@ -32,7 +32,7 @@ __device__ const unsigned segment_weights[SHUNT_PROFILE_STRIP + 1] = {SHUNT_SEGM
 // The whole block, one group.
 template <class I>
 __device__ __forceinline__ void profile_long(const profile_job &g, int64_t group, tally &t,
-                                             runs &run, masks *shared)
+                                             runs &run, unsigned *lengths, masks *shared)
 {
   const group_offsets o = load_group<I>(g, group);
   const unsigned same = same_lengths(o);
@@ -42,7 +42,7 @@ __device__ __forceinline__ void profile_long(const profile_job &g, int64_t group
   const masks m = scan_any<I>(g, o, same, threadIdx.x / 32, block_warps, run);
   if (m && threadIdx.x % 32 == 0) atomicOr(shared, m);
   __syncthreads();
-  if (threadIdx.x < 32) count(t, o, same, *shared);
+  if (threadIdx.x < 32) count(t, o, same, *shared, lengths);
   __syncthreads();
 }
 
@@ -88,7 +88,7 @@ struct waiting_groups {
 // Every warp its groups.
 template <class I>
 __device__ __forceinline__ void profile_groups(const profile_job &g, tally &t, runs &run,
-                                               waiting_groups &waiting)
+                                               unsigned *lengths, waiting_groups &waiting)
 {
   const int64_t warps = (int64_t)gridDim.x * block_warps;
 
@@ -104,7 +104,7 @@ __device__ __forceinline__ void profile_groups(const profile_job &g, tally &t, r
       }
     }
     const unsigned same = same_lengths(o);
-    count(t, o, same, scan_any<I>(g, o, same, 0, 1, run));
+    count(t, o, same, scan_any<I>(g, o, same, 0, 1, run), lengths);
   }
 }
 
@@ -116,24 +116,27 @@ __global__ void __launch_bounds__(block_threads, resident_blocks)
   __shared__ waiting_groups waiting;
   __shared__ unsigned seen[SHUNT_PROFILE_MODULUS / 32];
   __shared__ unsigned weight_of[SHUNT_PROFILE_STRIP + 1];
+  __shared__ unsigned lengths[SHUNT_SORTED_COUNTS];
   tally t = {};
   runs run = {weight_of, 0, 0, 0};
   unsigned long long tiles = 0;
 
   if (threadIdx.x <= SHUNT_PROFILE_STRIP) weight_of[threadIdx.x] = segment_weights[threadIdx.x];
+  if (threadIdx.x < SHUNT_SORTED_COUNTS) lengths[threadIdx.x] = 0;
   if (threadIdx.x == 0) waiting.count = 0;
   __syncthreads();
-  if (!g.by_blocks) profile_groups<I>(g, t, run, waiting);
+  if (!g.by_blocks) profile_groups<I>(g, t, run, lengths, waiting);
   __syncthreads();
   const int64_t left = g.by_blocks ? (g.groups - blockIdx.x + gridDim.x - 1) / gridDim.x
                                    : min(waiting.count, most_waiting);
   for (int64_t i = 0; i < left; i++)
-    profile_long<I>(g, g.by_blocks ? blockIdx.x + i * gridDim.x : waiting.group[i], t, run,
+    profile_long<I>(g, g.by_blocks ? blockIdx.x + i * gridDim.x : waiting.group[i], t, run, lengths,
                     &shared);
   for (int i = threadIdx.x; i < SHUNT_PROFILE_MODULUS / 32; i += block_threads) seen[i] = 0;
   for (int64_t b = blockIdx.x; b < g.merged_blocks; b += gridDim.x)
     count_merged<I>(g, b * g.merged_step * 16, seen, tiles);
-  if (meet(g, t, run, tiles) && threadIdx.x == 0) report(g);
+  __syncthreads();
+  if (meet(g, t, run, tiles, lengths) && threadIdx.x == 0) report(g);
 }
 
 } // namespace

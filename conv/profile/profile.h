@@ -5,6 +5,7 @@
 #define SHUNT_PROFILE_H
 
 #include "kernels/common/device.h"
+#include "kernels/sorted/sorted_format.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +33,7 @@ struct shunt_profile {
      take if columns that none of a block's rows has are left out (columns modulo 32768: never more
      than there are).  A block with an impossible offset counts as empty.  */
   int64_t merged_blocks, merged_tiles;
+  struct shunt_sorted_counts lengths; /* how many rows are how long; all 0: nobody counted */
   /* Of vertical strips of SHUNT_PROFILE_STRIP columns: runs of entries, in the order in which a row
      has them, in one strip, which are the rows of strips with an entry where no row descends; their
      normalised entropy, and how entries crowd into them (conv/dcsr/dcsr_traversal.h, SC '19).  */

@@ -16,8 +16,10 @@ struct tally {
   unsigned long long squares_low, squares_high, longest;
 };
 
-// One warp, all lanes, the group's masks complete in `m`.
-__device__ __forceinline__ void count(tally &t, const group_offsets &o, unsigned same, masks m)
+// One warp, all lanes, the group's masks complete in `m`.  lengths: [SHUNT_SORTED_COUNTS] of the
+// block's rows, in shared memory.
+__device__ __forceinline__ void count(tally &t, const group_offsets &o, unsigned same, masks m,
+                                      unsigned *lengths)
 {
   int lane = threadIdx.x % 32;
   const unsigned long long length = (unsigned long long)o.length;
@@ -30,6 +32,7 @@ __device__ __forceinline__ void count(tally &t, const group_offsets &o, unsigned
 
   if (row) {
     t.empty += length == 0;
+    if (length > 0) atomicAdd(&lengths[shunt_sorted_count_of(o.length)], 1u);
     t.unsorted += m >> (8 + lane) & 1;
     t.crowded += m >> (16 + lane) & 1;
     t.squares_low += length * length & 0xffffffffu;
@@ -84,19 +87,22 @@ __device__ __forceinline__ void sum_warp(const tally &t, const runs &run, unsign
   sum[COUNT_SQUARES_LOW] = low, sum[COUNT_SQUARES_HIGH] = high;
   sum[COUNT_SEGMENTS] = segments, sum[COUNT_WEIGHT] = weight;
   sum[COUNT_TILES] = 0;
+  for (int i = 0; i < SHUNT_SORTED_COUNTS; i++) sum[COUNT_LENGTHS + i] = 0;
   sum[COUNT_LONGEST] = longest;
 }
 
 // The tallies of all threads, added up in the scratch; true in the block that is last.
 __device__ bool meet(const profile_job &g, const tally &t, const runs &run,
-                     unsigned long long tiles)
+                     unsigned long long tiles, const unsigned *lengths)
 {
   __shared__ unsigned long long sums[block_warps][COUNT_ALL];
   __shared__ bool last;
   const int i = threadIdx.x;
 
   sum_warp(t, run, sums[threadIdx.x / 32]);
-  if (threadIdx.x == 0) sums[0][COUNT_TILES] = tiles;
+  if (i == 0) sums[0][COUNT_TILES] = tiles;
+  __syncwarp();
+  if (i < SHUNT_SORTED_COUNTS) sums[0][COUNT_LENGTHS + i] = lengths[i];
   __syncthreads();
   if (i < COUNT_ALL) {
     unsigned long long sum = 0, most = 0;
@@ -138,6 +144,11 @@ __device__ void report(const profile_job &g)
   out->idle_steps = (int64_t)n[COUNT_IDLE];
   out->merged_blocks = g.merged_blocks;
   out->merged_tiles = (int64_t)n[COUNT_TILES];
+  unsigned long long at_least = 0;
+  for (int i = SHUNT_SORTED_COUNTS - 1; i >= 0; i--) {
+    at_least += n[COUNT_LENGTHS + i];
+    out->lengths.at_least[i] = (uint32_t)at_least;
+  }
   f.rows = g.rows, f.cols = g.cols, f.nnz = g.nnz;
   f.empty_rows = (int64_t)n[COUNT_EMPTY];
   f.segments = (int64_t)n[COUNT_SEGMENTS];

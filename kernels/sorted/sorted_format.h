@@ -75,6 +75,25 @@ SHUNT_SORTED_INLINE int64_t shunt_sorted_least(int i)
   return i == 0 ? 1 : (int64_t)2 << i;
 }
 
+/* Of a row of `length` entries, 1 and more: the last i that at_least[i] counts it. */
+SHUNT_SORTED_INLINE int shunt_sorted_count_of(int64_t length)
+{
+  int i = 0;
+  while (i + 1 < SHUNT_SORTED_COUNTS && length >> (i + 2)) i++;
+  return i;
+}
+
+/* Rows of `least` entries and more, of `rows` in all: no more than there are, as counts may be an
+   older matrix's; all of them for 0; -1: they are not counted. */
+SHUNT_SORTED_INLINE int64_t shunt_sorted_rows_of(const struct shunt_sorted_counts *known,
+                                                 int64_t least, int64_t rows)
+{
+  if (least == 0) return rows;
+  const int i = shunt_sorted_count_of(least);
+  if (shunt_sorted_least(i) != least) return -1;
+  return known->at_least[i] < rows ? (int64_t)known->at_least[i] : rows;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -175,6 +175,8 @@ static void test_profile(void)
   check(p.groups_nonempty[2] == 8 && p.groups_equal[2] == 7, "profile: groups of 2");
   check(p.row_length_squares == 12 * 4 + 2 + 2 * 16, "profile: squares of row lengths");
   check(p.idle_steps == 2 + 4, "profile: what rows of a group of 4 wait for the longest");
+  check(p.lengths.at_least[0] == 16 && p.lengths.at_least[1] == 2 && p.lengths.at_least[2] == 0,
+        "profile: rows that are not empty, and those of 4 entries");
   check(p.merged_blocks == 0 && p.merged_tiles == 0, "profile: tiles of f32 are not counted");
   c[0] = 2, c[1] = 0; /* the first row, unsorted */
   c[3] = 0, c[2] = 0; /* the second, repeated */
@@ -197,6 +199,14 @@ static void test_profile_idle(void)
   o.a.nnz = 151;
   shunt_profile_csr_host(&o.a, &p);
   check(p.idle_steps == 64 + 55 + 2, "profile: long rows count as 64, a ragged group too");
+  static const uint32_t at_least[] = {5, 4, 3, 2, 2, 2, 0};
+  check(memcmp(p.lengths.at_least, at_least, sizeof at_least) == 0, "profile: how long rows are");
+  int wrong = 0, last = 0;
+  for (int64_t length = 1; length < 40000; length++) {
+    while (last + 1 < SHUNT_SORTED_COUNTS && shunt_sorted_least(last + 1) <= length) last++;
+    wrong += shunt_sorted_count_of(length) != last;
+  }
+  check(wrong == 0, "each length has its count");
   owned_free(&o);
 }
 
