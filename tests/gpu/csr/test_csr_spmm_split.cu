@@ -230,6 +230,11 @@ void test_chooses_words()
             choose(65000, 6, 17, 128, 8, 2, true).words == 2 &&
             choose(43000, 60, 126, 256, 8, 2, true).words == 1,
         "short rows go as lists, but in f16, where long ones gain nothing");
+  check(is(choose(91000, 7, 7, 32, 4, 4, true), 2, 2) &&
+            is(choose(120000, 3, 4, 64, 8, 2, true), 2, 2) &&
+            choose(20000, 7, 7, 32, 4, 4, true).words == 1 &&
+            choose(91000, 9, 9, 32, 4, 4, true).words == 1,
+        "and many where a row of C has 128 bytes, which 4 lanes have");
 }
 
 // A layer whose rows differ: of 100 nonzeros, 50 more in each eighth row, and one much longer.
