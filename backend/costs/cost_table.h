@@ -68,10 +68,12 @@ struct shunt_fit_costs {
   double idle, idle_bytes, varied;
   double least; /* us per million entries of A that all but `start` takes at least */
   double wide;  /* us per GB of gathered B, for each power of two that its rows exceed 1 KB by */
-  double lines; /* of `csr`: us per us of its layers' lines (kernels/csr/csr_layers.h) */
+  double lines; /* us per us of the lines of layers (kernels/csr/csr_layers.h,
+                   kernels/sorted/sorted_layers.h) */
   /* Of `bundle`, for what a warp walks of a list (kernels/bundle/bundle_shape.h): us per thousand
      vectors; per thousand turns of a scheduler; of those, times the warps that share it; and times
-     the most that do, for each round of warps but the first.  */
+     the most that do, for each round of warps but the first.  Of `sorted` us per thousand entries
+     of the longest rows that a group walks.  */
   double walk, turns, shared, rounds;
 };
 
@@ -150,8 +152,9 @@ struct shunt_bundle_costs {
 
 struct shunt_sorted_costs {
   struct shunt_fit_costs scattered[SHUNT_BLOCK_TYPES]; /* one entry in 64 or fewer */
-  struct shunt_fit_costs layer[SHUNT_BLOCK_TYPES];     /* more */
-  struct shunt_fit_costs unstaged, unstaged_half;      /* of both, narrow C */
+  struct shunt_fit_costs unstaged, unstaged_half;      /* of those, narrow C */
+  struct shunt_fit_costs lines[SHUNT_BLOCK_TYPES];     /* layers, by the kernel's own lines; */
+  struct shunt_fit_costs walk, walk_half; /* without such, by what a group walks; of 2-byte types */
 };
 
 struct shunt_vector_costs {

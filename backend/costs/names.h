@@ -319,9 +319,11 @@
   SHUNT_FIT_FIELDS(F, "sorted.half", ours.sorted.scattered[0]) \
   SHUNT_FIT_FIELDS(F, "sorted.f32", ours.sorted.scattered[1]) \
   SHUNT_FIT_FIELDS(F, "sorted.f64", ours.sorted.scattered[2]) \
-  SHUNT_FIT_FIELDS(F, "sorted.layer_half", ours.sorted.layer[0]) \
-  SHUNT_FIT_FIELDS(F, "sorted.layer_f32", ours.sorted.layer[1]) \
-  SHUNT_FIT_FIELDS(F, "sorted.layer_f64", ours.sorted.layer[2]) \
+  SHUNT_FIT_FIELDS(F, "sorted.lines_half", ours.sorted.lines[0]) \
+  SHUNT_FIT_FIELDS(F, "sorted.lines_f32", ours.sorted.lines[1]) \
+  SHUNT_FIT_FIELDS(F, "sorted.lines_f64", ours.sorted.lines[2]) \
+  SHUNT_FIT_FIELDS(F, "sorted.walk", ours.sorted.walk) \
+  SHUNT_FIT_FIELDS(F, "sorted.walk_half", ours.sorted.walk_half) \
   SHUNT_FIT_FIELDS(F, "sorted.unstaged", ours.sorted.unstaged) \
   SHUNT_FIT_FIELDS(F, "sorted.unstaged_half", ours.sorted.unstaged_half) \
   SHUNT_FIT_FIELDS(F, "vector.narrow", ours.vector.narrow) \

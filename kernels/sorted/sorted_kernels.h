@@ -51,13 +51,30 @@ struct shunt_sorted_shape {
   int share;  /* 0, or 4, 8 .. 64: nothing but lanes_log2 and what long rows have counts then */
 };
 
+enum {
+  SHUNT_SORTED_LEAST_TEAM_LOG2 = 2,
+  SHUNT_SORTED_UNSTAGED_CHUNK = 4, /* rows of B in flight per lane where A is not staged */
+  SHUNT_SORTED_BLOCKS_AT_ONCE = 4  /* of a multiprocessor, of long rows */
+};
+
 /* Can shunt_sorted_spmm_cuda take it?  Types, orders, sizes and alignment are looked at. */
 bool shunt_sorted_spmm_fits(const struct shunt_spmm *p);
 
-/* The shape that was found to be the fastest for rows as counted: host memory. */
+/* The shape that was found to be the fastest for rows as counted: host memory.  d: its
+   multiprocessors are read. */
 struct shunt_sorted_shape shunt_sorted_spmm_shape(const struct shunt_spmm *p,
                                                   const struct shunt_sorted_counts *known,
                                                   const struct shunt_device *d);
+
+/* What estimates of a layer know of that shape. */
+struct shunt_sorted_walk {
+  double us;      /* by the lines that it was cut by (sorted_layers.h); 0: it was not */
+  double entries; /* then: of a group, of the longest row that has no block, and of the longest that
+                     has one, together */
+};
+struct shunt_sorted_walk shunt_sorted_spmm_walk(const struct shunt_spmm *p,
+                                                const struct shunt_sorted_counts *known,
+                                                const struct shunt_device *d);
 
 /* The product; every shape gives a right result.
 

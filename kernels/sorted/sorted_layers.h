@@ -7,11 +7,13 @@
    rows that have a warp or a team each and of the long ones, which have blocks:
 
      us = start + warp x (warps, thousands) + entry x (entries x slices of C, millions)
-          + step x (entries of a group, of the longest such row, hundreds)
+          + (step + slow x load) x (entries of a group, of the longest such row, hundreds)
         and where rows are long
           + start + block x (blocks, thousands) + entry x (entries x slices, millions)
-          + step x (entries of a group, of the longest row, hundreds)
+          + (step + slow x load) x (entries of a group, of the longest row, hundreds)
 
+   load: 1 where gathering all of B's rows takes 100 us and more, and falling with that: as long as
+   the whole device gathers, a row of B is waited for longer.
    A team has two groups, rows of 64 entries and more have a warp, 8 rows of B are under way.  The
    lines rest on 46 layers in f16, f32 and f64, 32 to 512 columns, on an H200 (their worth:
    tests/bench/fits/sorted_lines.py, tests/bench/sorted.md).  */
@@ -26,12 +28,12 @@ enum {
   SHUNT_SORTED_LAYER_LEAST_LONG_LANES_LOG2 = 3, /* of a long one's */
   SHUNT_SORTED_LAYER_MOST_LANES_LOG2 = 5,
   SHUNT_SORTED_LAYER_WIDE = 5,        /* of counts: rows of 64 entries have a warp each, */
-  SHUNT_SORTED_LAYER_LEAST_LIMIT = 6, /* and of 128 */
-  SHUNT_SORTED_LAYER_MOST_LIMIT = 9   /* to 1,024 a block */
+  SHUNT_SORTED_LAYER_LEAST_LIMIT = 5, /* or from as many */
+  SHUNT_SORTED_LAYER_MOST_LIMIT = 9   /* to 1,024 on a block */
 };
 
 struct shunt_sorted_layer_line {
-  double start, warp, entry, step; /* warp: of long rows a block */
+  double start, warp, entry, step, slow; /* warp: of long rows a block */
 };
 
 /* What a layer is cut for: A's sizes, columns of C, and bytes of an element of B. */
@@ -102,15 +104,21 @@ static inline double shunt_sorted_layer_length(int i)
   return 1.5 * (double)shunt_sorted_least(i);
 }
 
+static inline double shunt_sorted_layer_load(const struct shunt_sorted_layer *m)
+{
+  const double us = (double)(m->nonzeros * m->n * m->size) / 8.5e6;
+  return us < 100 ? us / 100 : 1;
+}
+
 /* us of the rows that are not long: of the counts below `limit`. */
 static inline double shunt_sorted_layer_rows_us(const struct shunt_sorted_layer *m, int limit,
                                                 int lanes_log2)
 {
   static const struct shunt_sorted_layer_line lines[] = {
-      {2.55, 0.359, 5.5, 3.92},
-      {2.06, 0.351, 7.24, 3.48},
-      {1.89, 0.322, 12.6, 2.97},
-      {1.85, 0.308, 19.8, 2.71},
+      {2.49, 0.405, 4.97, 4.08, 5.32},
+      {2.12, 0.399, 5.96, 3.34, 5.46},
+      {2.15, 0.356, 9.76, 2.67, 4.53},
+      {2.48, 0.353, 13.3, 2.27, 3.41},
   };
   const struct shunt_sorted_layer_line *l =
       &lines[lanes_log2 - SHUNT_SORTED_LAYER_LEAST_LANES_LOG2];
@@ -122,7 +130,8 @@ static inline double shunt_sorted_layer_rows_us(const struct shunt_sorted_layer 
   const double warps = wide - m->at_least[limit] + ((double)m->rows - wide) / teams;
   return l->start + 1e-3 * l->warp * warps * slices +
          1e-6 * l->entry * ((double)m->nonzeros - m->entries[limit]) * slices +
-         1e-2 * l->step * shunt_sorted_layer_length(last) / (1 << sharing);
+         1e-2 * (l->step + l->slow * shunt_sorted_layer_load(m)) * shunt_sorted_layer_length(last) /
+             (1 << sharing);
 }
 
 /* us of the long ones; 8 warps a block. */
@@ -130,9 +139,9 @@ static inline double shunt_sorted_layer_long_us(const struct shunt_sorted_layer 
                                                 int lanes_log2)
 {
   static const struct shunt_sorted_layer_line lines[] = {
-      {0.596, 2.08, 13, 0.459},
-      {0.077, 1.19, 24.1, 1.8},
-      {0, 0, 44.2, 2.37},
+      {0.531, 2.8, 10.2, 0, 14.4},
+      {0.211, 2.24, 19, 1.4, 5.38},
+      {0, 1.18, 36.2, 2.25, 2.64},
   };
   const struct shunt_sorted_layer_line *l =
       &lines[lanes_log2 - SHUNT_SORTED_LAYER_LEAST_LONG_LANES_LOG2];
@@ -144,7 +153,8 @@ static inline double shunt_sorted_layer_long_us(const struct shunt_sorted_layer 
   const double shared = last >= m->huge ? shunt_sorted_layer_length(last) / (8 * m->cluster) : 0;
   return l->start + 1e-3 * l->warp * m->at_least[limit] * slices +
          1e-6 * l->entry * m->entries[limit] * slices +
-         1e-2 * l->step * (one > shared ? one : shared) / (1 << (5 - lanes_log2));
+         1e-2 * (l->step + l->slow * shunt_sorted_layer_load(m)) * (one > shared ? one : shared) /
+             (1 << (5 - lanes_log2));
 }
 
 /* The width of groups from `least` on for which such rows are estimated to end first, and *us. */
@@ -165,12 +175,12 @@ shunt_sorted_choose_layer_lanes(const struct shunt_sorted_layer *m, int limit, i
   return best;
 }
 
-/* The cut that is estimated to end first. */
+/* The cut that is estimated to end first, and *us. */
 static inline struct shunt_sorted_layer_cut
-shunt_sorted_choose_layer_cut(const struct shunt_sorted_layer *m)
+shunt_sorted_choose_layer_cut(const struct shunt_sorted_layer *m, double *us)
 {
   struct shunt_sorted_layer_cut best = {0, 0, 0}, at;
-  double least = 0, of_rows, of_longs;
+  double of_rows, of_longs;
   for (at.limit = SHUNT_SORTED_LAYER_LEAST_LIMIT; at.limit <= SHUNT_SORTED_LAYER_MOST_LIMIT;
        at.limit++) {
     at.lanes_log2 = shunt_sorted_choose_layer_lanes(
@@ -178,9 +188,9 @@ shunt_sorted_choose_layer_cut(const struct shunt_sorted_layer *m)
     at.long_lanes_log2 =
         shunt_sorted_choose_layer_lanes(m, at.limit, SHUNT_SORTED_LAYER_LEAST_LONG_LANES_LOG2,
                                         shunt_sorted_layer_long_us, &of_longs);
-    if (best.limit && of_rows + of_longs >= least) continue;
+    if (best.limit && of_rows + of_longs >= *us) continue;
     best = at;
-    least = of_rows + of_longs;
+    *us = of_rows + of_longs;
   }
   return best;
 }

@@ -20,9 +20,6 @@ struct launch_plan {
   cudaStream_t stream;
 };
 
-// Rows of at least so many entries, as they are counted; -1: they are not.
-int64_t rows_of(const struct shunt_sorted_counts *known, int64_t least, int64_t rows);
-
 shunt_status launch_f16(const launch_plan &l);
 shunt_status launch_bf16(const launch_plan &l);
 shunt_status launch_f32(const launch_plan &l);
@@ -123,7 +120,9 @@ inline int64_t cut_teams(const launch_plan &l, unstaged_args *s)
   s->levels = 6 - s->lanes_log2;
   for (int k = s->levels - 1; k >= 0; k--) {
     const int64_t least = k ? (int64_t)l.shape->share << (k - 1) : 0;
-    const int64_t end = is_known(l) ? rows_of(l.known, least, rows) : mean >= least ? rows : 0;
+    const int64_t end = is_known(l)     ? shunt_sorted_rows_of(l.known, least, rows)
+                        : mean >= least ? rows
+                                        : 0;
     const int most = k < s->levels - 1 ? (l.shape->share << k) - 1 : most_but_long(l);
     s->level[k] = {(int)at, (int)(end > at ? end : at), (int)warps, is_known(l) ? most : INT32_MAX};
     at = s->level[k].end;

@@ -42,7 +42,8 @@ struct calibrate_case {
   int matrix; /* into timings.name */
   shunt_type type;
   int64_t n, rows, cols, nnz, longest;
-  int64_t idle, squares;     /* of conv/profile: idle_steps, row_length_squares; 0: not known */
+  int64_t idle, squares; /* of conv/profile: idle_steps, row_length_squares; 0: not known */
+  struct shunt_sorted_counts lengths; /* of conv/profile; all 0: not known */
   int64_t vectors, group;    /* of conv/bundle: all, and the longest group's; -1: not known */
   double us[CALIBRATE_WAYS]; /* 0: not measured */
 };
@@ -63,9 +64,10 @@ struct calibrate_timings {
 
      # shunt timings 1 build=0.1.0 gpu=NVIDIA H200 driver=13000
      # multiprocessors=132 l2=62914560 cusparse=12.6
-     matrix type n rows cols nnz longest idle squares vectors group csr bundle sorted default ..
+     matrix type n rows cols nnz longest idle squares lengths vectors group csr bundle sorted ..
 
-   Columns of other names are not read; `idle`, `squares` and `sorted` may be missing.  False after
+   Lengths are rows of 1, 4, 8 .. 16384 entries and more, with commas between them.  Columns of
+   other names are not read; `idle`, `squares`, `lengths` and `sorted` may be missing.  False after
    a message, with nothing kept, where a line is not understood or says what cannot be.  */
 bool calibrate_read(const char *path, struct calibrate_timings *t);
 bool calibrate_save(const char *path, const struct calibrate_timings *t);
@@ -79,7 +81,7 @@ bool calibrate_measure(int minutes, char **sources, int source_count, struct cal
 
 /* ---- lines.c -------------------------------------------------------------------------------- */
 
-enum { CALIBRATE_LINES = 37, CALIBRATE_TERMS = 10 };
+enum { CALIBRATE_LINES = 39, CALIBRATE_TERMS = 10 };
 
 /* What is fitted together: terms of a line of a table. */
 struct calibrate_line {

@@ -20,7 +20,8 @@
 #define OF_DEFAULT_LAYER "start gather least"
 #define OF_BUNDLE_LAYER "start gather written longest varied walk turns shared rounds"
 #define OF_CSR_LINES "start lines gather far wide varied"
-#define OF_SORTED_LAYER "start gather written row longest beyond tiles"
+#define OF_SORTED_LINES "start lines"
+#define OF_SORTED_WALK "start entry gather written row walk"
 
 const char *const calibrate_way_words[CALIBRATE_WAYS] = {"default", "alg1",   "alg3",
                                                          "csr",     "bundle", "sorted"};
@@ -47,9 +48,11 @@ const struct calibrate_line calibrate_lines[CALIBRATE_LINES] = {
     {"sorted.half", CALIBRATE_SORTED, OF_SORTED, false},
     {"sorted.f32", CALIBRATE_SORTED, OF_SORTED, false},
     {"sorted.f64", CALIBRATE_SORTED, OF_SORTED, false},
-    {"sorted.layer_half", CALIBRATE_SORTED, OF_SORTED_LAYER, false},
-    {"sorted.layer_f32", CALIBRATE_SORTED, OF_SORTED_LAYER, false},
-    {"sorted.layer_f64", CALIBRATE_SORTED, OF_SORTED_LAYER, false},
+    {"sorted.lines_half", CALIBRATE_SORTED, OF_SORTED_LINES, true},
+    {"sorted.lines_f32", CALIBRATE_SORTED, OF_SORTED_LINES, true},
+    {"sorted.lines_f64", CALIBRATE_SORTED, OF_SORTED_LINES, true},
+    {"sorted.walk", CALIBRATE_SORTED, OF_SORTED_WALK, false},
+    {"sorted.walk_half", CALIBRATE_SORTED, OF_SORTED_WALK, false},
     {"sorted.unstaged", CALIBRATE_SORTED, OF_SORTED, false},
     {"sorted.unstaged_half", CALIBRATE_SORTED, OF_SORTED, false},
     {"original.narrow", CALIBRATE_DEFAULT, OF_DEFAULT, false},
@@ -140,6 +143,7 @@ static void describe(const struct calibrate_timings *of, const struct calibrate_
                               .nnz = c->nnz,
                               .longest_row = c->longest,
                               .idle_steps = c->idle,
+                              .lengths = c->lengths,
                               .row_length_squares = (double)c->squares};
 }
 

@@ -57,6 +57,7 @@ static bool keep(struct measuring *m, const struct bench_case *c)
   to->longest = c->profile.longest_row;
   to->idle = c->profile.idle_steps;
   to->squares = (int64_t)c->profile.row_length_squares;
+  to->lengths = c->profile.lengths;
   if (count_vectors(m, c)) {
     to->vectors = (int64_t)m->counts.vectors;
     to->group = m->counts.longest;

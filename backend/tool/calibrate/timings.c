@@ -30,6 +30,7 @@ enum column {
   LONGEST,
   IDLE,
   SQUARES,
+  LENGTHS,
   VECTORS,
   GROUP,
   FIRST_WAY, /* as in enum calibrate_way */
@@ -39,8 +40,8 @@ enum column {
 
 static const char *word_of(int column)
 {
-  static const char *const words[] = {"matrix",  "type", "n",       "rows",    "cols", "nnz",
-                                      "longest", "idle", "squares", "vectors", "group"};
+  static const char *const words[] = {"matrix",  "type", "n",       "rows",    "cols",    "nnz",
+                                      "longest", "idle", "squares", "lengths", "vectors", "group"};
   return column < FIRST_WAY ? words[column] : calibrate_way_words[column - FIRST_WAY];
 }
 
@@ -61,7 +62,8 @@ static bool wrong(const struct reading *r, const char *what)
 /* What files of earlier versions do not have. */
 static bool may_be_missing(int column)
 {
-  return column == IDLE || column == SQUARES || column == FIRST_WAY + CALIBRATE_SORTED;
+  return column == IDLE || column == SQUARES || column == LENGTHS ||
+         column == FIRST_WAY + CALIBRATE_SORTED;
 }
 
 static bool read_columns(struct reading *r, char *line)
@@ -103,6 +105,24 @@ static bool time_in_us(const char *text, double *out)
   return *end == 0 && isfinite(*out) && *out > 0 && *out <= most_us;
 }
 
+/* "9,4,2": the counts that are not there are 0. */
+static bool counts_of(const char *text, struct shunt_sorted_counts *out)
+{
+  *out = (struct shunt_sorted_counts){{0}};
+  for (int i = 0; i < SHUNT_SORTED_COUNTS; i++) {
+    char *end;
+    if (*text < '0' || *text > '9') return false;
+    errno = 0;
+    const unsigned long long count = strtoull(text, &end, 10);
+    if (errno || count > UINT32_MAX) return false;
+    out->at_least[i] = (uint32_t)count;
+    if (*end == 0) return true;
+    if (*end != ',') return false;
+    text = end + 1;
+  }
+  return false;
+}
+
 static bool set(struct calibrate_case *c, enum column column, const char *text)
 {
   int64_t *const number[] = {[N] = &c->n,         [ROWS] = &c->rows,       [COLS] = &c->cols,
@@ -111,11 +131,27 @@ static bool set(struct calibrate_case *c, enum column column, const char *text)
                              [FIRST_WAY] = NULL};
   const bool none = strcmp(text, "-") == 0;
   if (column >= FIRST_WAY) return none || time_in_us(text, &c->us[column - FIRST_WAY]);
+  if (column == LENGTHS) return none || counts_of(text, &c->lengths);
   if (column != TYPE) return (none && column >= IDLE) || whole_number(text, number[column]);
   static const shunt_type types[] = {SHUNT_F16, SHUNT_F32, SHUNT_F64};
   for (int i = 0; i < 3; i++)
     if (strcmp(text, shunt_type_text(types[i])) == 0) return c->type = types[i], true;
   return false;
+}
+
+/* Can so many rows be so long? */
+static bool lengths_can_be(const struct calibrate_case *c)
+{
+  const uint32_t *at_least = c->lengths.at_least;
+  if (at_least[0] == 0) return true;
+  const int last = shunt_sorted_count_of(c->longest);
+  double entries = 0;
+  for (int i = 0; i < SHUNT_SORTED_COUNTS; i++) {
+    const uint32_t more = i + 1 < SHUNT_SORTED_COUNTS ? at_least[i + 1] : 0;
+    if (more > at_least[i] || (i <= last) != (at_least[i] > 0)) return false;
+    entries += (double)(at_least[i] - more) * (double)shunt_sorted_least(i);
+  }
+  return at_least[0] <= c->rows && entries <= (double)c->nnz;
 }
 
 /* NULL, or what cannot be of a matrix. */
@@ -131,6 +167,7 @@ static const char *objection(const struct calibrate_case *c)
   if ((double)c->idle > 3 * (double)c->nnz ||
       (double)c->squares > (double)c->longest * (double)c->nnz)
     return "rows cannot differ so";
+  if (!lengths_can_be(c)) return "rows cannot be so long";
   if (c->vectors > c->nnz || (c->vectors < 0) != (c->group < 0) || c->group > c->vectors)
     return "there cannot be such vectors";
   if (c->vectors < 0 && c->us[CALIBRATE_BUNDLE] > 0) return "bundle was measured without vectors";
@@ -239,6 +276,13 @@ bool calibrate_read(const char *path, struct calibrate_timings *t)
   return good;
 }
 
+static void print_lengths(FILE *to, const struct shunt_sorted_counts *lengths)
+{
+  if (lengths->at_least[0] == 0) fputs(" -", to);
+  for (int i = 0; i < SHUNT_SORTED_COUNTS && lengths->at_least[i]; i++)
+    fprintf(to, "%c%" PRIu32, i ? ',' : ' ', lengths->at_least[i]);
+}
+
 static void print_file(FILE *to, void *of)
 {
   const struct calibrate_timings *t = of;
@@ -254,6 +298,7 @@ static void print_file(FILE *to, void *of)
             " %" PRId64,
             t->name[c->matrix], shunt_type_text(c->type), c->n, c->rows, c->cols, c->nnz,
             c->longest, c->idle, c->squares);
+    print_lengths(to, &c->lengths);
     if (c->vectors >= 0)
       fprintf(to, " %" PRId64 " %" PRId64, c->vectors, c->group);
     else

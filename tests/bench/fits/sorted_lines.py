@@ -17,6 +17,7 @@ LANES, LONG_LANES = range(2, 6), range(3, 6)
 COUNTS = 14
 WIDE = 5  # of counts: rows of 64 entries
 CLUSTER, MOST_HUGE = 4, 132 // 4
+TERMS = 5  # of a line
 
 
 def least(i):
@@ -62,33 +63,39 @@ class Layer:
             i -= 1
         return i
 
+    def load(self):
+        """shunt_sorted_layer_load()"""
+        return min(self.nonzeros * self.n * self.size / 8.5e6 / 100, 1)
+
     def rows_terms(self, limit, lanes):
-        """start, warp, entry, step"""
+        """start, warp, entry, step, slow"""
         team, last, slices = min(lanes + 1, 5), self.last(limit), self.slices(lanes)
         wide = self.counts[WIDE]
         warps = wide - self.counts[limit] + (self.rows - wide) / (32 >> team)
         groups = 1 << ((5 if last >= WIDE else team) - lanes)
+        step = 1.5 * least(last) / groups * 1e-2
         return [1, warps * slices * 1e-3, (self.nonzeros - self.entries[limit]) * slices * 1e-6,
-                1.5 * least(last) / groups * 1e-2]
+                step, step * self.load()]
 
     def long_terms(self, limit, lanes):
-        """start, block, entry, step"""
+        """start, block, entry, step, slow"""
         if self.counts[limit] == 0:
-            return [0] * 4
+            return [0] * TERMS
         alone, last, slices = self.last(self.huge), self.last(COUNTS), self.slices(lanes)
         steps = max(1.5 * least(alone) / 8 if alone >= limit else 0,
                     1.5 * least(last) / (8 * CLUSTER) if last >= self.huge else 0)
+        step = steps / (1 << (5 - lanes)) * 1e-2
         return [1, self.counts[limit] * slices * 1e-3, self.entries[limit] * slices * 1e-6,
-                steps / (1 << (5 - lanes)) * 1e-2]
+                step, step * self.load()]
 
     def terms(self, cut):
         """Of all lines, one after another."""
         lanes, limit, longs = cut
-        found = [0.0] * 4 * (len(LANES) + len(LONG_LANES))
-        at = 4 * (lanes - LANES[0])
-        found[at:at + 4] = self.rows_terms(limit, lanes)
-        at = 4 * (len(LANES) + longs - LONG_LANES[0])
-        found[at:at + 4] = self.long_terms(limit, longs)
+        found = [0.0] * TERMS * (len(LANES) + len(LONG_LANES))
+        at = TERMS * (lanes - LANES[0])
+        found[at:at + TERMS] = self.rows_terms(limit, lanes)
+        at = TERMS * (len(LANES) + longs - LONG_LANES[0])
+        found[at:at + TERMS] = self.long_terms(limit, longs)
         return found
 
 
@@ -121,14 +128,14 @@ def worth(layers):
 def in_header(root):
     path = os.path.join(root, "kernels", "sorted", "sorted_layers.h")
     with open(path, encoding="utf-8") as file:
-        rows = re.findall(r"^ +\{([\d.e-]+(?:, [\d.e-]+){3})\},$", file.read(), re.M)
+        rows = re.findall(r"^ +\{([\d.e-]+(?:, [\d.e-]+){4})\},$", file.read(), re.M)
     return [[float(x) for x in row.split(",")] for row in rows]
 
 
 def main(root):
     layers = read(root)
     lines = fit(layers)
-    rows = [["%.3g" % x for x in lines[at:at + 4]] for at in range(0, len(lines), 4)]
+    rows = [["%.3g" % x for x in lines[at:at + TERMS]] for at in range(0, len(lines), TERMS)]
     for row in rows:
         print("  {%s}" % ", ".join(row))
     print("%d layers, %d products; left out of the fit %.2f off, what is chosen %.3f of the best, "

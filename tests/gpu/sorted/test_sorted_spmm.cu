@@ -4,7 +4,6 @@
 
 #include "conv/sorted/sorted_conv.h"
 #include "kernels/sorted/sorted_kernels.h"
-#include "kernels/sorted/sorted_layers.h"
 #include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/csr/csr_spmm_case.cuh"
 
@@ -261,7 +260,7 @@ void test_grown(Arena &m, const char *name, std::vector<int64_t> lengths, int64_
   const Case k = make_case(m, after, ref, t, o);
   shunt_sorted_shape s = shunt_sorted_spmm_shape(&k.p, v.known(), &k.d);
   s.brief = brief, s.share = share, s.spread = 0;
-  if (brief) s.chunk = 4;
+  if (brief) s.words = 1, s.chunk = 4, s.lanes_log2 = s.team_log2 = 3;
   shunt_sorted_counts none = {};
   const shunt_status status =
       shunt_sorted_spmm_cuda(&k.p, &v.on_device, &none, &s, &k.d, nullptr, 0, nullptr);
@@ -358,37 +357,6 @@ void test_capture(Arena &m, const Pattern &p)
   check(!wrong, "captured, sorting and product: replays read values and scalars anew");
 }
 
-// How layers and scattered matrices are cut, by counts alone.
-void test_cuts()
-{
-  static const shunt_sorted_counts known = {
-      {1024, 1024, 1020, 1015, 1000, 990, 935, 717, 418, 150, 20, 0, 0, 0}};
-  static const shunt_sorted_counts nothing = {};
-  shunt_device d = {};
-  d.multiprocessors = 132;
-  const auto shape = [&](int64_t cols, int64_t n, const shunt_sorted_counts &counts) {
-    shunt_spmm p = {};
-    p.a.rows = 1024, p.a.cols = cols, p.a.nnz = 588554, p.a.value_type = SHUNT_F32;
-    p.b.cols = p.c.cols = n, p.b.type = p.c.type = SHUNT_F32;
-    return shunt_sorted_spmm_shape(&p, &counts, &d);
-  };
-  check(shape(4096, 8, known).limit == 512 && shape(4096, 8, known).share > 0,
-        "a layer that is not staged, whose last row would end late: more rows have a block");
-  check(shape(100000, 8, known).limit == 1024, "not those of a scattered matrix");
-  for (const int64_t n : {32, 128, 512}) {
-    shunt_sorted_layer m = {};
-    m.rows = 1024, m.nonzeros = 588554, m.n = n, m.size = 4, m.huge = 10, m.cluster = 4;
-    shunt_sorted_layer_count(&m, &known);
-    const shunt_sorted_layer_cut cut = shunt_sorted_choose_layer_cut(&m);
-    const shunt_sorted_shape s = shape(4096, n, known);
-    check(s.lanes_log2 == cut.lanes_log2 && s.long_lanes_log2 == cut.long_lanes_log2 &&
-              s.limit == 2 << cut.limit && s.huge == 2048 && s.cluster == 4 && !s.share,
-          "a layer of %d columns: as its lines say", (int)n);
-  }
-  check(shape(4096, 128, nothing).lanes_log2 == shape(100000, 128, nothing).lanes_log2,
-        "one whose rows nobody counted: as any other");
-}
-
 void test_declined(Arena &m, const Pattern &p)
 {
   const Types &t = kTypes[4];
@@ -477,7 +445,6 @@ int main()
   for (int64_t n : {8, 64}) test_repeats(m, all[2], n);
   for (int64_t n : {8, 64}) test_repeats(m, all[10], n);
   test_capture(m, all[10].p);
-  test_cuts();
   test_declined(m, all[0].p);
   return finish();
 }

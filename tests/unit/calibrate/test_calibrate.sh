@@ -162,6 +162,11 @@ bad "bundle without vectors" "without vectors" sed '4s/ 21.26 - / 21.26 5 /' goo
 bad "more waiting than there may be" "rows cannot differ so" \
   sed '3s/ alg2 / idle /; 4s/ 152.86 / 99999999 /' good
 bad "a last line cut short" "ends too early" head -c 5000 good
+bad "rows longer than the longest" "rows cannot be so long" \
+  sed '3s/ alg2 / lengths /; 4s/ 152.86 / 45330,9,9,9,9,9,9,9,9,9,9,9 /' good
+bad "more long rows than short ones" "rows cannot be so long" \
+  sed '3s/ alg2 / lengths /; 4s/ 152.86 / 9,99,9,9,9,9,9,9,9,9,9 /' good
+bad "lengths that are none" "is no lengths" sed '3s/ alg2 / lengths /; 4s/ 152.86 / 9,x /' good
 bad "a zero byte" "ends too early" sed '5s/f16/\x00/' good
 bad "a line without end" "too long" sed "4s/\$/$(printf %2000d 0)/" good
 bad "no cases" "there are no cases" head -3 good

@@ -53,6 +53,17 @@ static double random_share(void)
   return (double)(random_state >> 11) / (double)((uint64_t)1 << 53);
 }
 
+/* Rows of at least half the mean, and fewer of each greater length. */
+static void make_lengths(struct calibrate_case *c)
+{
+  const int last = shunt_sorted_count_of(c->longest);
+  int64_t rows = c->rows;
+  for (int i = 0; i <= last; i++) {
+    if (2 * shunt_sorted_least(i) * c->rows > c->nnz) rows = rows == c->rows ? rows / 8 : rows / 2;
+    c->lengths.at_least[i] = rows > 1 ? (uint32_t)rows : 1;
+  }
+}
+
 /* A pruned layer: more than one entry in 64. */
 static void make_layer(struct calibrate_case *c)
 {
@@ -63,6 +74,7 @@ static void make_layer(struct calibrate_case *c)
   c->longest = (int64_t)(density * (double)c->cols * (1 + random_share())) + 1;
   c->vectors = (int64_t)((double)c->nnz / (1 + 4 * random_share()));
   c->group = c->longest + (int64_t)(0.5 * random_share() * (double)c->longest);
+  make_lengths(c);
 }
 
 /* Of all kinds: rows, mean and longest rows, and how much neighbours share. */
@@ -287,7 +299,7 @@ static void test_saved(void)
       same = a->matrix == b->matrix && a->type == b->type && a->n == b->n && a->rows == b->rows &&
              a->cols == b->cols && a->nnz == b->nnz && a->longest == b->longest &&
              a->vectors == b->vectors && a->group == b->group && a->idle == b->idle &&
-             a->squares == b->squares;
+             a->squares == b->squares && memcmp(&a->lengths, &b->lengths, sizeof a->lengths) == 0;
       for (int w = 0; same && w < CALIBRATE_WAYS; w++)
         same = fabs(a->us[w] - b->us[w]) <= 1e-5 * a->us[w];
     }

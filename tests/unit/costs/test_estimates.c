@@ -248,6 +248,16 @@ static void say_transposed(const struct matrix *m, shunt_type type, int64_t n)
   say("transposing", m, type, n, shunt_cost_csr_transposing(&p.spmm.a, ON));
 }
 
+/* Rows as long as the mean, but for one in 50. */
+static struct shunt_sorted_counts lengths_of(const struct matrix *m)
+{
+  struct shunt_sorted_counts c = {{0}};
+  for (int i = 0; i <= shunt_sorted_count_of(m->longest); i++)
+    c.at_least[i] =
+        (uint32_t)(shunt_sorted_least(i) * m->rows <= m->nnz ? m->rows : m->rows / 50 + 1);
+  return c;
+}
+
 static void say_all(void)
 {
   for (int i = 0; i < MATRICES; i++)
@@ -258,6 +268,7 @@ static void say_all(void)
                                       .nnz = m->nnz,
                                       .longest_row = m->longest,
                                       .idle_steps = m->nnz / 8,
+                                      .lengths = lengths_of(m),
                                       .row_length_squares = 1.5 * mean * (double)m->nnz};
       for (int64_t n = 8; n <= 512; n *= 8) say_spmm(m, types[t], n, &f);
       for (int row = 0; row <= 1; row++) say_sddmm(m, types[t], 64, row, &f);

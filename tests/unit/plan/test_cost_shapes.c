@@ -1,7 +1,10 @@
 /* test_cost_shapes.c: which shape of a kernel is chosen, at sizes on both sides of each limit, and
    what `sparse24` takes and declines.  */
+#include <math.h>
+
 #include "kernels/bundle/bundle_shape.h"
 #include "kernels/csr/csr_words.h"
+#include "kernels/sorted/sorted_kernels.h"
 #include "kernels/sorted/sorted_layers.h"
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/unit/plan/cost_cases.h"
@@ -285,26 +288,114 @@ static void test_sorted_layers(void)
         "rows that were counted have lines");
   shunt_sorted_layer_count(&m, &mask);
   check(fabs(m.entries[0] - 874758) < 1, "the entries of all rows are A's");
-  struct shunt_sorted_layer_cut c = shunt_sorted_choose_layer_cut(&m);
+  double us;
+  struct shunt_sorted_layer_cut c = shunt_sorted_choose_layer_cut(&m, &us);
   check(c.lanes_log2 == 5, "wide C, rows alike: a warp's lanes have a row of B");
   m.n = 24;
-  c = shunt_sorted_choose_layer_cut(&m);
+  c = shunt_sorted_choose_layer_cut(&m, &us);
   check(c.lanes_log2 <= 3 && c.long_lanes_log2 == 3, "groups are not wider than C by half");
   m = (struct shunt_sorted_layer){
       .rows = 2048, .nonzeros = 503317, .n = 128, .size = 4, .huge = 14, .cluster = 4};
   shunt_sorted_layer_count(&m, &skewed);
-  c = shunt_sorted_choose_layer_cut(&m);
+  c = shunt_sorted_choose_layer_cut(&m, &us);
   check(c.lanes_log2 < 5 && shunt_sorted_least(c.limit) < 1024,
         "rows that differ: narrower groups, and more rows with a block");
   int better = 0;
   struct shunt_sorted_layer_cut at;
   for (at.lanes_log2 = 2; at.lanes_log2 <= 5; at.lanes_log2++)
     for (at.long_lanes_log2 = 3; at.long_lanes_log2 <= 5; at.long_lanes_log2++)
-      for (at.limit = 6; at.limit <= 9; at.limit++)
+      for (at.limit = 5; at.limit <= 9; at.limit++)
         better += layer_cut_us(&m, at) < layer_cut_us(&m, c);
-  check(better == 0, "no cut is estimated to end sooner");
+  check(better == 0 && us == layer_cut_us(&m, c), "no cut is estimated to end sooner");
   m.nonzeros = 15 * m.rows;
   check(!shunt_sorted_layer_has_lines(&m, &skewed), "short rows have no lines");
+}
+
+/* How layers and scattered matrices are cut, by counts alone. */
+static struct shunt_sorted_shape sorted_shape(int64_t cols, int64_t n,
+                                              const struct shunt_sorted_counts *known)
+{
+  const struct shunt_device d = {.multiprocessors = 132};
+  const struct shunt_spmm p = {.a = {.rows = 1024, .cols = cols, .nnz = 588554},
+                               .b = {.cols = n, .type = SHUNT_F32}};
+  return shunt_sorted_spmm_shape(&p, known, &d);
+}
+
+static void test_sorted_shapes(void)
+{
+  static const struct shunt_sorted_counts known = {
+      {1024, 1024, 1020, 1015, 1000, 990, 935, 717, 418, 150, 20, 0, 0, 0}};
+  static const struct shunt_sorted_counts nothing = {{0}};
+  const struct shunt_sorted_shape narrow = sorted_shape(4096, 8, &known);
+  check(narrow.limit == 512 && narrow.share > 0,
+        "a layer that is not staged, whose last row would end late: more rows have a block");
+  check(sorted_shape(100000, 8, &known).limit == 1024, "not those of a scattered matrix");
+  for (int64_t n = 32; n <= 512; n *= 4) {
+    struct shunt_sorted_layer m = {
+        .rows = 1024, .nonzeros = 588554, .n = n, .size = 4, .huge = 10, .cluster = 4};
+    double us;
+    shunt_sorted_layer_count(&m, &known);
+    const struct shunt_sorted_layer_cut cut = shunt_sorted_choose_layer_cut(&m, &us);
+    const struct shunt_sorted_shape s = sorted_shape(4096, n, &known);
+    check(s.lanes_log2 == cut.lanes_log2 && s.long_lanes_log2 == cut.long_lanes_log2 &&
+              s.limit == 2 << cut.limit && s.huge == 2048 && s.cluster == 4 && !s.share,
+          "a layer of %d columns: as its lines say", (int)n);
+  }
+  check(sorted_shape(4096, 128, &nothing).lanes_log2 ==
+            sorted_shape(100000, 128, &nothing).lanes_log2,
+        "one whose rows nobody counted: as any other");
+}
+
+/* Graphs: two words a lane, where rows are some, and not nearly all short. */
+static void test_sorted_words(void)
+{
+  const struct shunt_device d = {.multiprocessors = 132};
+  struct shunt_sorted_counts known = {{30000, 20000, 8000, 3000, 500}};
+  struct shunt_spmm p = {.a = {.rows = 40000, .cols = 40000, .nnz = 240000},
+                         .b = {.cols = 64, .type = SHUNT_F32}};
+  struct shunt_sorted_shape s = shunt_sorted_spmm_shape(&p, &known, &d);
+  check(s.words == 2 && s.lanes_log2 == 3 && s.team_log2 == 3 && s.wide == 32 && !s.brief,
+        "8 lanes a row, and a warp from 32 entries on");
+  p.b.cols = 32;
+  s = shunt_sorted_spmm_shape(&p, &known, &d);
+  check(s.words == 2 && s.lanes_log2 == 2 && s.wide == 16, "4 where C has 128 bytes a row");
+  p.a.rows = 4000, p.a.nnz = 24000, p.b.cols = 64;
+  known = (struct shunt_sorted_counts){{3000, 2000, 800, 300, 50}};
+  check(shunt_sorted_spmm_shape(&p, &known, &d).wide == 16, "of few rows from 16 entries on");
+  p.b.cols = 72;
+  check(shunt_sorted_spmm_shape(&p, &known, &d).words == 1, "none where slices are not whole,");
+  p.b.cols = 64, known.at_least[2] = 200, known.at_least[3] = known.at_least[4] = 0;
+  check(shunt_sorted_spmm_shape(&p, &known, &d).words == 1, "where nearly all rows are short,");
+  known.at_least[0] = 0;
+  check(shunt_sorted_spmm_shape(&p, &known, &d).words == 1, "where nobody counted,");
+  known = (struct shunt_sorted_counts){{60000, 50000, 20000}};
+  p.a.rows = p.a.cols = 70000, p.a.nnz = 420000;
+  check(shunt_sorted_spmm_shape(&p, &known, &d).words == 1, "of very many,");
+  p.a.rows = p.a.cols = 2000, p.a.nnz = 12000;
+  check(shunt_sorted_spmm_shape(&p, &known, &d).words == 1, "and of very few");
+}
+
+/* What estimates know of the shape of a layer: its lines, or what a group walks. */
+static void test_sorted_walks(void)
+{
+  const struct shunt_device d = {.multiprocessors = 132};
+  struct shunt_sorted_counts known = {{4096, 4096, 4096, 4096, 4096, 4096}}; /* of 64 to 127 */
+  struct shunt_spmm p = {.a = {.rows = 4096, .cols = 4096, .nnz = 4096 * 90},
+                         .b = {.cols = 128, .type = SHUNT_F32}};
+  struct shunt_sorted_walk w = shunt_sorted_spmm_walk(&p, &known, &d);
+  check(w.us > 2 && w.entries == 0, "wide C: %.1f us by lines", w.us);
+  p.b.cols = 8;
+  w = shunt_sorted_spmm_walk(&p, &known, &d);
+  struct shunt_sorted_shape s = shunt_sorted_spmm_shape(&p, &known, &d);
+  check(w.us == 0 && s.share > 0 && w.entries == s.share, "narrow C: a group walks a share");
+  /* 16 full rows: a block of 8 warps each, 16 groups of 2 lanes a warp */
+  for (int i = 6; i <= 10; i++) known.at_least[i] = 16;
+  s = shunt_sorted_spmm_shape(&p, &known, &d);
+  const double more = shunt_sorted_spmm_walk(&p, &known, &d).entries - w.entries;
+  check(s.limit <= 1024 && s.huge == 2048 && s.long_lanes_log2 == 1,
+        "full rows are long, and huge");
+  check(fabs(more - 2048. * (1 + 16. / 17) / (8 * 16 * s.cluster)) < 1e-9,
+        "and their groups walk %.2f more", more);
 }
 
 /* Two words a lane, by rows and columns of C. */
@@ -322,6 +413,13 @@ static void test_csr_words(void)
   check(!shunt_csr_has_words(&m), "none where they cannot be");
   m.n = 16;
   check(!shunt_csr_has_words(&m), "nor of narrow C");
+  m.nonzeros = 8 * m.rows, m.longest = 15;
+  check(shunt_csr_has_words(&m) && shunt_csr_words_lanes_log2(&m) == 2 &&
+            shunt_csr_words_team_log2(&m, 2) == 2,
+        "but of many short rows where that has 128 bytes a row");
+  m.rows /= 8, m.nonzeros /= 8;
+  check(!shunt_csr_has_words(&m), "and not of few");
+  m.rows *= 8, m.nonzeros = 25 * m.rows;
   m.n = 128, m.longest = 3000;
   check(!shunt_csr_has_words(&m), "nor where a row would end last");
   m.longest = -1;
@@ -390,15 +488,13 @@ static void test_sorted_candidates(void)
   p.a.rows = f.rows = 1023;
   check(!shunt_choose_sorted_candidate(&p, &f), "not in a small matrix");
   p.a.rows = f.rows = 4000, p.a.cols = f.cols = 400;
-  f.idle_steps = p.a.nnz;
+  f.idle_steps = p.a.nnz, f.lengths.at_least[0] = 4000;
   f.longest_row = (2 * p.a.nnz + p.a.rows - 1) / p.a.rows;
   check(shunt_choose_sorted_candidate(&p, &f), "in a layer whose longest row is twice the mean");
   f.longest_row--;
   check(!shunt_choose_sorted_candidate(&p, &f), "not in one that has none");
-  p.a.rows = f.rows = 3000, f.longest_row = 4 * p.a.nnz / p.a.rows - 1;
-  check(!shunt_choose_sorted_candidate(&p, &f), "nor in one of few rows,");
-  f.longest_row++;
-  check(shunt_choose_sorted_candidate(&p, &f), "but for four times the mean");
+  f.longest_row++, f.lengths.at_least[0] = 0;
+  check(!shunt_choose_sorted_candidate(&p, &f), "nor in one whose rows nobody counted");
 }
 
 int main(void)
@@ -412,6 +508,9 @@ int main(void)
   test_ragged_products();
   test_bundle_cuts();
   test_sorted_layers();
+  test_sorted_shapes();
+  test_sorted_words();
+  test_sorted_walks();
   test_csr_words();
   test_dense_shapes_alone();
   test_sparse24_proofs();

@@ -1,5 +1,6 @@
 /* sorted.c: the launchers of sorted.  In the trace: S the order of rows, o a product.  */
 #include "conv/sorted/sorted_conv.h"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/sorted/sorted_kernels.h"
 #include "tests/unit/way/launchers/launchers.h"
 
@@ -27,13 +28,6 @@ size_t shunt_sorted_spmm_workspace(const struct shunt_spmm *p)
 {
   (void)p;
   return 0;
-}
-struct shunt_sorted_shape shunt_sorted_spmm_shape(const struct shunt_spmm *p,
-                                                  const struct shunt_sorted_counts *known,
-                                                  const struct shunt_device *d)
-{
-  (void)p, (void)known, (void)d;
-  return (struct shunt_sorted_shape){.chunk = 4};
 }
 
 /* Row by row, in the order that was kept; says so of rows that have grown since. */
