@@ -67,6 +67,14 @@ for version in 12.7 12.9; do
     "$tables/h200-cusparse-$version.costs" $version | tee /dev/stderr)" ]'
 done
 
+# ---- what the choice is worth, matrices left out ----------------------------------------------
+for version in 12.6 12.7 12.9; do
+  gzip -dc "$recorded/times-h200-$version.tsv.gz" >timings.tsv
+  expect 0 "133 matrices, cuSPARSE $version" "$SHUNT" calibrate -v --from timings.tsv -o table
+  [ "$(sed '/^by the built-in/q' out | awk '/^  default/ { getline; print $NF }')" = 0 ]
+  ok $? "... none is slower than by its default"
+done
+
 # ---- where it goes --------------------------------------------------------------------------
 timings=$recorded/times.tsv
 place=$work/cache/shunt/NVIDIA_H200.costs
