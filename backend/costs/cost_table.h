@@ -153,8 +153,7 @@ struct shunt_bundle_costs {
 struct shunt_sorted_costs {
   struct shunt_fit_costs scattered[SHUNT_BLOCK_TYPES]; /* one entry in 64 or fewer */
   struct shunt_fit_costs unstaged, unstaged_half;      /* of those, narrow C */
-  struct shunt_fit_costs lines[SHUNT_BLOCK_TYPES];     /* layers, by the kernel's own lines; */
-  struct shunt_fit_costs walk, walk_half; /* without such, by what a group walks; of 2-byte types */
+  struct shunt_fit_costs lines[SHUNT_BLOCK_TYPES];     /* layers, by the kernel's own lines */
 };
 
 struct shunt_vector_costs {

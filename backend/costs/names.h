@@ -322,8 +322,6 @@
   SHUNT_FIT_FIELDS(F, "sorted.lines_half", ours.sorted.lines[0]) \
   SHUNT_FIT_FIELDS(F, "sorted.lines_f32", ours.sorted.lines[1]) \
   SHUNT_FIT_FIELDS(F, "sorted.lines_f64", ours.sorted.lines[2]) \
-  SHUNT_FIT_FIELDS(F, "sorted.walk", ours.sorted.walk) \
-  SHUNT_FIT_FIELDS(F, "sorted.walk_half", ours.sorted.walk_half) \
   SHUNT_FIT_FIELDS(F, "sorted.unstaged", ours.sorted.unstaged) \
   SHUNT_FIT_FIELDS(F, "sorted.unstaged_half", ours.sorted.unstaged_half) \
   SHUNT_FIT_FIELDS(F, "vector.narrow", ours.vector.narrow) \

@@ -66,15 +66,22 @@ struct shunt_sorted_shape shunt_sorted_spmm_shape(const struct shunt_spmm *p,
                                                   const struct shunt_sorted_counts *known,
                                                   const struct shunt_device *d);
 
-/* What estimates of a layer know of that shape. */
-struct shunt_sorted_walk {
-  double us;      /* by the lines that it was cut by (sorted_layers.h); 0: it was not */
-  double entries; /* then: of a group, of the longest row that has no block, and of the longest that
-                     has one, together */
-};
-struct shunt_sorted_walk shunt_sorted_spmm_walk(const struct shunt_spmm *p,
-                                                const struct shunt_sorted_counts *known,
-                                                const struct shunt_device *d);
+/* us that the lines say which that shape was chosen by (sorted_layers.h); 0: by none.  Host time:
+   up to half a microsecond where there are. */
+double shunt_sorted_spmm_us(const struct shunt_spmm *p, const struct shunt_sorted_counts *known,
+                            const struct shunt_device *d);
+
+/* Columns of C, in parts that a group has; V: columns of a lane. */
+static inline int64_t shunt_sorted_slices(int64_t n, int V, int lanes_log2)
+{
+  return (n + (V << lanes_log2) - 1) / (V << lanes_log2);
+}
+
+/* us that a row of B for each nonzero takes, from L2; size: bytes of an element. */
+static inline double shunt_sorted_gathered_us(int64_t nonzeros, int64_t n, int64_t size)
+{
+  return (double)nonzeros * (double)n * (double)size / 8.5e6;
+}
 
 /* The product; every shape gives a right result.
 

@@ -6,17 +6,11 @@
 #include "kernels/sorted/sorted_kernels.h"
 #include "kernels/sorted/sorted_layers.h"
 
-/* Columns of C, in parts that a group has. */
-static int64_t slices_of(int64_t n, int V, int lanes_log2)
-{
-  return (n + (V << lanes_log2) - 1) / (V << lanes_log2);
-}
-
 /* Warps of a multiprocessor, if each row has but its lanes. */
 static int64_t warps_of(const struct shunt_spmm *p, int V, int lanes_log2,
                         const struct shunt_device *d)
 {
-  const int64_t lanes = p->a.rows * slices_of(p->b.cols, V, lanes_log2) << lanes_log2;
+  const int64_t lanes = p->a.rows * shunt_sorted_slices(p->b.cols, V, lanes_log2) << lanes_log2;
   return lanes / 32 / d->multiprocessors;
 }
 
@@ -42,7 +36,7 @@ static void choose_rows(struct shunt_sorted_shape *s, const struct shunt_spmm *p
   const bool narrower = s->lanes_log2 == 4 && n <= V << 4 && warps_of(p, V, 4, d) < 64;
   if (narrower) s->lanes_log2 = 3;
   const int64_t mean = p->a.nnz / p->a.rows;
-  const bool many = p->a.rows * slices_of(n, V, 5) >= 100 * d->multiprocessors && V < 8;
+  const bool many = p->a.rows * shunt_sorted_slices(n, V, 5) >= 100 * d->multiprocessors && V < 8;
   if (many && mean >= 24 && n > V << 4) s->lanes_log2 = 5;
   s->team_log2 =
       s->lanes_log2 < SHUNT_SORTED_LEAST_TEAM_LOG2 ? SHUNT_SORTED_LEAST_TEAM_LOG2 : s->lanes_log2;
@@ -91,12 +85,6 @@ static bool choose_words_of_few(struct shunt_sorted_shape *s, const struct shunt
   return true;
 }
 
-/* us that all rows of B take, from L2. */
-static double gathered_us(const struct shunt_spmm *p)
-{
-  return (double)p->a.nnz * (double)p->b.cols * (double)shunt_type_size(p->b.type) / 8.5e6;
-}
-
 /* us that the longest rows which are not long keep a warp, at 1.15 a step of all its groups. */
 static double last_row_us(const struct shunt_sorted_shape *s, int64_t rows,
                           const struct shunt_sorted_counts *known)
@@ -117,8 +105,9 @@ static bool choose_unstaged(struct shunt_sorted_shape *s, const struct shunt_spm
   enum { MOST_LANES = 4, WARPS = 28 };
   const int64_t n = p->b.cols;
   if (n > MOST_LANES * V) return false;
+  const double gathered = shunt_sorted_gathered_us(p->a.nnz, n, 16 / V);
   s->lanes_log2 = n <= V ? 0 : n <= 2 * V ? 1 : 2;
-  if (s->lanes_log2 == 2 && last_row_us(s, p->a.rows, known) > gathered_us(p) + 6) return false;
+  if (s->lanes_log2 == 2 && last_row_us(s, p->a.rows, known) > gathered + 6) return false;
   const int64_t each = p->a.nnz << s->lanes_log2, most = s->lanes_log2 == 2 ? 32 : 16;
   s->team_log2 = SHUNT_SORTED_LEAST_TEAM_LOG2, s->chunk = 4;
   s->share = s->lanes_log2 ? 8 : 4;
@@ -133,7 +122,7 @@ static int64_t list_warps(const struct shunt_sorted_shape *s, const struct shunt
                           const struct shunt_sorted_counts *known, const struct shunt_device *d)
 {
   const int64_t four = known->at_least[1], eight = known->at_least[2];
-  const int64_t slices = slices_of(p->b.cols, V, s->lanes_log2);
+  const int64_t slices = shunt_sorted_slices(p->b.cols, V, s->lanes_log2);
   return (((p->a.rows - four) << s->spread) / 32 + ((four - eight) << s->spread) / 16) * slices /
          d->multiprocessors;
 }
@@ -185,33 +174,24 @@ static int place_of(int limit)
 static bool choose_layer(struct shunt_sorted_shape *s, const struct shunt_spmm *p,
                          const struct shunt_sorted_counts *known, double *us)
 {
-  struct shunt_sorted_layer m = {0};
-  m.rows = p->a.rows, m.nonzeros = p->a.nnz, m.n = p->b.cols;
-  m.size = (int64_t)shunt_type_size(p->b.type);
-  m.huge = place_of(s->huge), m.cluster = s->cluster;
-  if (!shunt_sorted_layer_has_lines(&m, known)) return false;
+  if (!shunt_sorted_layer_has_lines(known)) return false;
+  struct shunt_sorted_layer m = {.rows = p->a.rows,
+                                 .nonzeros = p->a.nnz,
+                                 .n = p->b.cols,
+                                 .size = (int64_t)shunt_type_size(p->b.type),
+                                 .huge = place_of(s->huge),
+                                 .cluster = s->cluster};
   shunt_sorted_layer_count(&m, known);
   const struct shunt_sorted_layer_cut cut = shunt_sorted_choose_layer_cut(&m, us);
-  s->chunk = 8;
   s->lanes_log2 = cut.lanes_log2;
-  s->team_log2 = shunt_sorted_layer_team_log2(cut.lanes_log2);
   s->long_lanes_log2 = cut.long_lanes_log2;
   s->limit = (int)shunt_sorted_least(cut.limit);
-  s->wide = (int)shunt_sorted_least(SHUNT_SORTED_LAYER_WIDE);
+  s->share = cut.share;
+  s->words = cut.words;
+  s->chunk = cut.share || cut.words > 1 ? 4 : 8;
+  s->team_log2 = cut.team_log2;
+  s->wide = cut.share ? 0 : (int)shunt_sorted_least(SHUNT_SORTED_LAYER_WIDE);
   return true;
-}
-
-/* Of another layer, whose rows are few and long: more rows have blocks, as many as run at once,
-   while the last of the others would take a warp far longer than gathering all. */
-static void choose_more_longs(struct shunt_sorted_shape *s, const struct shunt_spmm *p, int V,
-                              const struct shunt_sorted_counts *known, const struct shunt_device *d)
-{
-  enum { LEAST = 128 };
-  const int64_t slices = slices_of(p->b.cols, V, s->long_lanes_log2);
-  const int64_t most = (int64_t)SHUNT_SORTED_BLOCKS_AT_ONCE * d->multiprocessors / slices;
-  while (s->limit > LEAST && shunt_sorted_rows_of(known, s->limit / 2, p->a.rows) <= most &&
-         last_row_us(s, p->a.rows, known) > 4 * gathered_us(p) + 4)
-    s->limit /= 2;
 }
 
 /* The shape; *us: what the lines say that a layer takes which was cut by them, else 0. */
@@ -224,14 +204,11 @@ static struct shunt_sorted_shape choose(const struct shunt_spmm *p,
   *us = 0;
   choose_longs(&s, p, V, known, d);
   const bool layer = shunt_csr_is_layer(&p->a);
-  const bool words =
-      choose_words(&s, p, V, d) || (!layer && choose_words_of_few(&s, p, V, known, d));
-  if (!words && layer && choose_layer(&s, p, known, us)) return s;
-  if (!words && !choose_unstaged(&s, p, V, known, d)) {
-    choose_rows(&s, p, V, d);
-    choose_brief(&s, p, V, known, d);
-  }
-  if (layer) choose_more_longs(&s, p, V, known, d);
+  if (layer && choose_layer(&s, p, known, us)) return s;
+  if (choose_words(&s, p, V, d) || (!layer && choose_words_of_few(&s, p, V, known, d))) return s;
+  if (choose_unstaged(&s, p, V, known, d)) return s;
+  choose_rows(&s, p, V, d);
+  choose_brief(&s, p, V, known, d);
   return s;
 }
 
@@ -243,50 +220,10 @@ struct shunt_sorted_shape shunt_sorted_spmm_shape(const struct shunt_spmm *p,
   return choose(p, known, d, &us);
 }
 
-/* ---- what a group walks --------------------------------------------------------------------- */
-
-/* The longest of the rows that the counts below `below` count and that one does not: between the
-   least of the last such count and twice that, as if by chance; 0: there are none. */
-static double longest_below(const struct shunt_sorted_counts *known, int below)
+double shunt_sorted_spmm_us(const struct shunt_spmm *p, const struct shunt_sorted_counts *known,
+                            const struct shunt_device *d)
 {
-  const double others = below < SHUNT_SORTED_COUNTS ? known->at_least[below] : 0;
-  int i = below - 1;
-  while (i >= 0 && known->at_least[i] <= others) i--;
-  if (i < 0) return 0;
-  const double rows = known->at_least[i] - (i + 1 < below ? known->at_least[i + 1] : others);
-  return (double)shunt_sorted_least(i) * (1 + rows / (rows + 1));
-}
-
-/* Entries of a group, of the longest row that is not long. */
-static double of_rows(const struct shunt_sorted_shape *s, const struct shunt_sorted_counts *known)
-{
-  const double longest = longest_below(known, place_of(s->limit)), all = 32 >> s->lanes_log2;
-  if (s->share)
-    return longest > s->share * all ? longest / all : longest < s->share ? longest : s->share;
-  return longest >= s->wide ? longest / all : longest / (1 << (s->team_log2 - s->lanes_log2));
-}
-
-/* The same of the long ones. */
-static double of_longs(const struct shunt_sorted_shape *s, const struct shunt_sorted_counts *known)
-{
-  enum { WARPS = 8 };
-  const int limit = place_of(s->limit), huge = place_of(s->huge);
-  const double groups = WARPS << (5 - s->long_lanes_log2);
-  if (limit == SHUNT_SORTED_COUNTS || known->at_least[limit] == 0) return 0;
-  const double alone = huge > limit ? longest_below(known, huge) : 0;
-  const double joint = longest_below(known, SHUNT_SORTED_COUNTS);
-  const bool has_huge = huge < SHUNT_SORTED_COUNTS && known->at_least[huge] > 0;
-  const double of_alone = alone >= s->limit ? alone / groups : 0;
-  const double of_joint = has_huge ? joint / (groups * s->cluster) : 0;
-  return of_alone > of_joint ? of_alone : of_joint;
-}
-
-struct shunt_sorted_walk shunt_sorted_spmm_walk(const struct shunt_spmm *p,
-                                                const struct shunt_sorted_counts *known,
-                                                const struct shunt_device *d)
-{
-  struct shunt_sorted_walk w = {0, 0};
-  const struct shunt_sorted_shape s = choose(p, known, d, &w.us);
-  if (w.us == 0) w.entries = of_rows(&s, known) + of_longs(&s, known);
-  return w;
+  double us;
+  choose(p, known, d, &us);
+  return us;
 }

@@ -36,17 +36,12 @@ template <class S, class Out, class T> args<T> make_args(const struct shunt_spmm
   return a;
 }
 
-// Columns of C, in parts that a group has.
-inline int slices_of(int64_t n, int V, int lanes_log2)
-{
-  return (int)((n + (V << lanes_log2) - 1) / (V << lanes_log2));
-}
-
 template <class S, class Out, class T>
 shunt_status launch_long(const launch_plan &l, const args<T> &a)
 {
   constexpr int V = 16 / sizeof(S);
-  const int slices = slices_of(a.n, V, l.shape->long_lanes_log2), cluster = l.shape->cluster;
+  const int slices = (int)shunt_sorted_slices(a.n, V, l.shape->long_lanes_log2),
+            cluster = l.shape->cluster;
   const long_args s = {l.v->order, l.huge,  l.longs,         l.shape->long_lanes_log2,
                        slices,     cluster, l.longs < a.rows};
   const int64_t alone = (int64_t)(l.longs - l.huge) * slices;
@@ -83,7 +78,8 @@ inline int most_but_long(const launch_plan &l)
 
 inline dim3 grid_of(int64_t warps, int64_t n, int V, int lanes_log2)
 {
-  return dim3((unsigned)((warps + kWarps - 1) / kWarps), (unsigned)slices_of(n, V, lanes_log2));
+  return dim3((unsigned)((warps + kWarps - 1) / kWarps),
+              (unsigned)shunt_sorted_slices(n, V, lanes_log2));
 }
 
 // The warps of a launch, by the rows that each kind of them has.

@@ -42,18 +42,14 @@ static double scattered_us(const struct shunt_spmm *p, const struct shunt_profil
   return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_longest(&p->a, f), m);
 }
 
-/* By the shape that the kernel will have.  As if rows were short, where nobody counted. */
+/* By the lines that the kernel is cut by; as if scattered where it is not. */
 static double layer_us(const struct shunt_spmm *p, const struct shunt_profile *f,
                        const struct shunt_machine *m)
 {
-  struct shunt_sorted_walk w = {0, 0};
   const struct shunt_device d = {.multiprocessors = shunt_cost_multiprocessors(m)};
-  if (f && f->lengths.at_least[0] > 0) w = shunt_sorted_spmm_walk(p, &f->lengths, &d);
-  const struct shunt_fit_costs *c = w.us > 0 ? &of(m)->lines[shunt_cost_block_type(p->b.type)]
-                                    : shunt_cost_is_half(p) ? &of(m)->walk_half
-                                                            : &of(m)->walk;
-  return c->lines * w.us + 1e-3 * c->walk * w.entries +
-         shunt_cost_fitted(c, p, (double)p->a.nnz, 0, m);
+  const double us = f ? shunt_sorted_spmm_us(p, &f->lengths, &d) : 0;
+  const struct shunt_fit_costs *c = &of(m)->lines[shunt_cost_block_type(p->b.type)];
+  return us > 0 ? c->start + c->lines * us : scattered_us(p, f, m);
 }
 
 double shunt_cost_sorted(const struct shunt_spmm *p, const struct shunt_profile *f,

@@ -81,7 +81,7 @@ bool calibrate_measure(int minutes, char **sources, int source_count, struct cal
 
 /* ---- lines.c -------------------------------------------------------------------------------- */
 
-enum { CALIBRATE_LINES = 39, CALIBRATE_TERMS = 10 };
+enum { CALIBRATE_LINES = 37, CALIBRATE_TERMS = 10 };
 
 /* What is fitted together: terms of a line of a table. */
 struct calibrate_line {

@@ -21,7 +21,6 @@
 #define OF_BUNDLE_LAYER "start gather written longest varied walk turns shared rounds"
 #define OF_CSR_LINES "start lines gather far wide varied"
 #define OF_SORTED_LINES "start lines"
-#define OF_SORTED_WALK "start entry gather written row walk"
 
 const char *const calibrate_way_words[CALIBRATE_WAYS] = {"default", "alg1",   "alg3",
                                                          "csr",     "bundle", "sorted"};
@@ -51,8 +50,6 @@ const struct calibrate_line calibrate_lines[CALIBRATE_LINES] = {
     {"sorted.lines_half", CALIBRATE_SORTED, OF_SORTED_LINES, true},
     {"sorted.lines_f32", CALIBRATE_SORTED, OF_SORTED_LINES, true},
     {"sorted.lines_f64", CALIBRATE_SORTED, OF_SORTED_LINES, true},
-    {"sorted.walk", CALIBRATE_SORTED, OF_SORTED_WALK, false},
-    {"sorted.walk_half", CALIBRATE_SORTED, OF_SORTED_WALK, false},
     {"sorted.unstaged", CALIBRATE_SORTED, OF_SORTED, false},
     {"sorted.unstaged_half", CALIBRATE_SORTED, OF_SORTED, false},
     {"original.narrow", CALIBRATE_DEFAULT, OF_DEFAULT, false},
