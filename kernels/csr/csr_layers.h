@@ -14,7 +14,11 @@
    as all may wait for the longest row, and rows that differ are not at the same columns at the same
    time, so that L1 has less of what they gather.  The lines rest on 133 layers in f16, f32 and f64,
    8 to 512 columns, on an H200: they are 1.09 off for a layer that they were not fitted to, and
-   what is chosen by them takes 1.03 of the best (tests/bench/csr.md).  */
+   what is chosen by them takes 1.03 of the best (tests/bench/csr.md).
+
+   Many short rows have lines of their own, which rest on 16 layers (1.12, 1.01).  They have no
+   blocks; but a lane may have two words of a row of B (csr_spmm_split_words.cuh): slices of C are
+   half as many then, and whole, and 4 to 32 lanes have a row.  */
 #ifndef SHUNT_CSR_LAYERS_H
 #define SHUNT_CSR_LAYERS_H
 
@@ -34,9 +38,25 @@ static inline bool shunt_csr_is_cut_as_layer(const struct shunt_csr *a)
   return shunt_csr_is_layer(a) || (a->rows <= FEW_ROWS && a->nnz >= LEAST_MEAN * a->rows);
 }
 
+/* Has a layer short rows, and so many that they are 20 warps a multiprocessor of an H200?  `loads`
+   of 16 bytes a row of C, two of them a lane.  */
+static inline bool shunt_layer_has_many_short_rows(int64_t rows, int64_t nonzeros, int64_t loads)
+{
+  enum { LEAST_WARPS = 2640, LOADS_OF_WARP = 64, MEAN = 48 };
+  const int64_t least = (int64_t)LEAST_WARPS * LOADS_OF_WARP;
+  return rows * loads >= least && nonzeros < MEAN * rows;
+}
+
+/* A single load a row has no lines of many. */
+static inline bool shunt_csr_layer_is_many(const struct shunt_csr_work *m)
+{
+  const int64_t loads = m->n * m->size / 16;
+  return loads > 1 && shunt_layer_has_many_short_rows(m->rows, m->nonzeros, loads);
+}
+
 struct shunt_csr_layer_cut {
-  int threads; /* of a row: 8, 16 or 32; or 64, 128 or 256, a block */
-  int lanes_log2;
+  int threads; /* of a row: 8, 16 or 32, 4 too of two words; or 64, 128 or 256, a block */
+  int lanes_log2, words;
   bool unstaged;
 };
 
@@ -47,47 +67,72 @@ struct shunt_csr_layer_line {
 enum { SHUNT_CSR_LAYER_LANES = 6 /* lanes_log2 0 .. 5 */ };
 
 static inline const struct shunt_csr_layer_line *
-shunt_csr_layer_line(const struct shunt_csr_layer_cut *cut)
+shunt_csr_layer_line(const struct shunt_csr_work *m, const struct shunt_csr_layer_cut *cut)
 {
-  static const struct shunt_csr_layer_line lines[2][2][SHUNT_CSR_LAYER_LANES] = {
+  static const struct shunt_csr_layer_line lines[][SHUNT_CSR_LAYER_LANES] = {
       /* of a warp: A staged, and not */
-      {{{0, 0, 0, 0, 0, 0, 0},
-        {1.98, 0, 0.306, 4.47, 5.62, 3.64, 0.0255},
-        {1.96, 0.571, 0.278, 0.0714, 3.63, 2.7, 0.0382},
-        {1.99, 0.395, 0.238, 0.0247, 2.7, 3.09, 0.0545},
-        {1.85, 0.313, 0.161, 0.00977, 2.91, 4.59, 0.0601},
-        {1.7, 0.235, 0.0987, 0.00367, 2.79, 5.89, 0.104}},
-       {{1.92, 0.861, 0.232, 0.43, 10.2, 14.9, 0},
-        {1.86, 0.603, 0.207, 0.151, 9.36, 16, 0.0389},
-        {1.72, 0.29, 0.219, 0.0362, 9.61, 14.7, 0},
-        {1.69, 0.247, 0.202, 0.0154, 8.6, 12.2, 0.028}}},
+      {{0, 0, 0, 0, 0, 0, 0},
+       {1.98, 0, 0.306, 4.47, 5.62, 3.64, 0.0255},
+       {1.96, 0.571, 0.278, 0.0714, 3.63, 2.7, 0.0382},
+       {1.99, 0.395, 0.238, 0.0247, 2.7, 3.09, 0.0545},
+       {1.85, 0.313, 0.161, 0.00977, 2.91, 4.59, 0.0601},
+       {1.7, 0.235, 0.0987, 0.00367, 2.79, 5.89, 0.104}},
+      {{1.92, 0.861, 0.232, 0.43, 10.2, 14.9, 0},
+       {1.86, 0.603, 0.207, 0.151, 9.36, 16, 0.0389},
+       {1.72, 0.29, 0.219, 0.0362, 9.61, 14.7, 0},
+       {1.69, 0.247, 0.202, 0.0154, 8.6, 12.2, 0.028}},
       /* blocks */
-      {{{0, 0, 0, 0, 0, 0, 0},
-        {2.09, 0.341, 0.32, 4.07, 6.35, 0, 0.00249},
-        {1.92, 0.694, 0.317, 0.0868, 4.33, 0, 0},
-        {1.86, 0.477, 0.277, 0.0298, 3.46, 1.93, 0.00119},
-        {1.97, 0.439, 0.153, 0.0137, 3.34, 3.63, 0.025}},
-       {{1.98, 1.19, 0.245, 0.595, 7.74, 3.76, 0},
-        {1.88, 0.934, 0.223, 0.233, 7.39, 1.25, 0},
-        {1.8, 0.434, 0.219, 0.0542, 7.91, 7, 0},
-        {1.72, 0.29, 0.179, 0.0181, 8.08, 9.43, 0}}},
+      {{0, 0, 0, 0, 0, 0, 0},
+       {2.09, 0.341, 0.32, 4.07, 6.35, 0, 0.00249},
+       {1.92, 0.694, 0.317, 0.0868, 4.33, 0, 0},
+       {1.86, 0.477, 0.277, 0.0298, 3.46, 1.93, 0.00119},
+       {1.97, 0.439, 0.153, 0.0137, 3.34, 3.63, 0.025}},
+      {{1.98, 1.19, 0.245, 0.595, 7.74, 3.76, 0},
+       {1.88, 0.934, 0.223, 0.233, 7.39, 1.25, 0},
+       {1.8, 0.434, 0.219, 0.0542, 7.91, 7, 0},
+       {1.72, 0.29, 0.179, 0.0181, 8.08, 9.43, 0}},
   };
-  return &lines[cut->threads > 32][cut->unstaged][cut->lanes_log2];
+  /* Of many short rows: the same of a warp, none of blocks, and by two words. */
+  static const struct shunt_csr_layer_line many[][SHUNT_CSR_LAYER_LANES] = {
+      {{0, 0, 0, 0, 0, 0, 0},
+       {0, 0, 0, 0, 0, 0, 0},
+       {1.56, 0.145, 0.357, 0.0181, 4.62, 1.99, 0.498},
+       {2.86, 0, 0.34, 0, 2.46, 0.0821, 0.519},
+       {2.63, 0.175, 0.349, 0.00547, 1.99, 0, 0.235},
+       {1.26, 0.345, 0.343, 0.0054, 3.16, 0, 0}},
+      {{0, 0, 0, 0, 0, 0, 0},
+       {0.992, 0, 0.254, 0, 13, 29.6, 0},
+       {0.562, 0.532, 0.269, 0.0665, 10.8, 2.35, 0.0822},
+       {2.14, 0, 0.232, 0, 7.75, 6.53, 0.433}},
+      {{0, 0, 0, 0, 0, 0, 0}},
+      {{0, 0, 0, 0, 0, 0, 0}},
+      {{0, 0, 0, 0, 0, 0, 0},
+       {0, 0, 0, 0, 0, 0, 0},
+       {2.5, 0.111, 0.296, 0.00695, 11.4, 10, 0.405},
+       {1.49, 0.169, 0.306, 0.00527, 9.04, 0, 0.345},
+       {0.358, 0.39, 0.265, 0.00609, 7.84, 0, 0.0569},
+       {0.823, 0.227, 0.239, 0.00178, 5.78, 4.29, 0.119}},
+  };
+  const int one = 2 * (cut->threads > 32) + cut->unstaged;
+  return shunt_csr_layer_is_many(m) ? &many[cut->words == 2 ? 4 : one][cut->lanes_log2]
+                                    : &lines[one][cut->lanes_log2];
 }
 
-/* The logarithm of the columns that a group has: 16 bytes a lane. */
-static inline int shunt_csr_layer_width_log2(const struct shunt_csr_work *m, int lanes_log2)
+/* The logarithm of the columns that a group has: 16 bytes a lane, or 32. */
+static inline int shunt_csr_layer_width_log2(const struct shunt_csr_work *m,
+                                             const struct shunt_csr_layer_cut *cut)
 {
-  return lanes_log2 + (m->size == 2 ? 3 : m->size == 4 ? 2 : 1);
+  return cut->lanes_log2 + cut->words - 1 + (m->size == 2 ? 3 : m->size == 4 ? 2 : 1);
 }
 
-/* us, by the line that there must be.  Called for some twenty cuts a launch: few divisions. */
+/* us, by the line that there must be.  Called for some twenty cuts a launch, of many short rows
+   thirty: few divisions.  */
 static inline double shunt_csr_layer_us(const struct shunt_csr_work *m,
                                         const struct shunt_csr_layer_cut *cut)
 {
   enum { WARPS = 32 /* that a multiprocessor runs at once */ };
-  const struct shunt_csr_layer_line *l = shunt_csr_layer_line(cut);
-  const int width_log2 = shunt_csr_layer_width_log2(m, cut->lanes_log2);
+  const struct shunt_csr_layer_line *l = shunt_csr_layer_line(m, cut);
+  const int width_log2 = shunt_csr_layer_width_log2(m, cut);
   const int64_t slices = (m->n + (1 << width_log2) - 1) >> width_log2;
   const double nonzeros = (double)m->nonzeros, longest = (double)m->longest;
   const double mean = nonzeros / (double)m->rows, group = 1.0 / (cut->threads >> cut->lanes_log2);
@@ -114,7 +159,7 @@ static inline bool shunt_csr_layer_has_lines(const struct shunt_csr_work *m)
 static inline bool shunt_csr_layer_has_groups(const struct shunt_csr_work *m,
                                               const struct shunt_csr_layer_cut *cut)
 {
-  const int64_t width = (int64_t)1 << shunt_csr_layer_width_log2(m, cut->lanes_log2);
+  const int64_t width = (int64_t)1 << shunt_csr_layer_width_log2(m, cut);
   const int least = cut->unstaged ? 0 : 1;
   return (width < 2 * m->n || cut->lanes_log2 <= least) && width * (cut->unstaged ? 4 : 16) >= m->n;
 }
@@ -123,30 +168,66 @@ static inline bool shunt_csr_layer_has_groups(const struct shunt_csr_work *m,
 static inline bool shunt_csr_layer_has_threads(const struct shunt_csr_work *m,
                                                const struct shunt_csr_layer_cut *cut)
 {
-  if (shunt_csr_layer_line(cut)->start == 0 || cut->threads >> cut->lanes_log2 == 0) return false;
+  if (shunt_csr_layer_line(m, cut)->start == 0 || cut->threads >> cut->lanes_log2 == 0)
+    return false;
   if (cut->threads < 32) return m->nonzeros <= 64 * m->rows;
   return cut->threads == 32 || 4 * m->nonzeros >= cut->threads * m->rows * (cut->unstaged ? 1 : 2);
+}
+
+struct shunt_csr_layer_choice {
+  struct shunt_csr_layer_cut cut; /* of no threads where none was timed */
+  double us;
+};
+
+static inline void shunt_csr_keep_better(struct shunt_csr_layer_choice *best,
+                                         const struct shunt_csr_work *m,
+                                         const struct shunt_csr_layer_cut *at)
+{
+  const double us = shunt_csr_layer_us(m, at);
+  if (best->cut.threads && us >= best->us) return;
+  best->cut = *at;
+  best->us = us;
+}
+
+/* One word a lane. */
+static inline void shunt_csr_choose_layer_word(const struct shunt_csr_work *m,
+                                               struct shunt_csr_layer_choice *best)
+{
+  enum { LEAST = 8, MOST = 256 };
+  struct shunt_csr_layer_cut at = {0, 0, 1, false};
+  for (int unstaged = 0; unstaged < 2; unstaged++)
+    for (at.lanes_log2 = 0; at.lanes_log2 < SHUNT_CSR_LAYER_LANES; at.lanes_log2++) {
+      at.unstaged = unstaged != 0;
+      if (!shunt_csr_layer_has_groups(m, &at)) continue;
+      for (at.threads = LEAST; at.threads <= MOST; at.threads *= 2)
+        if (shunt_csr_layer_has_threads(m, &at)) shunt_csr_keep_better(best, m, &at);
+    }
+}
+
+/* Two words, of many short rows. */
+static inline void shunt_csr_choose_layer_words(const struct shunt_csr_work *m,
+                                                struct shunt_csr_layer_choice *best)
+{
+  enum { LEAST_LANES_LOG2 = 2, LEAST_LOADS = 8, MOST = 32 };
+  const int64_t loads = m->n * m->size / 16;
+  if (!m->words || loads < LEAST_LOADS || !shunt_csr_layer_is_many(m)) return;
+  struct shunt_csr_layer_cut at = {0, 0, 2, false};
+  for (at.lanes_log2 = LEAST_LANES_LOG2; at.lanes_log2 < SHUNT_CSR_LAYER_LANES; at.lanes_log2++) {
+    if (loads % (2 << at.lanes_log2)) break;
+    for (at.threads = 1 << at.lanes_log2; at.threads <= MOST; at.threads *= 2)
+      shunt_csr_keep_better(best, m, &at);
+  }
 }
 
 /* The cut that is estimated to end first, and *us; of no threads where none was timed. */
 static inline struct shunt_csr_layer_cut shunt_csr_choose_layer_cut(const struct shunt_csr_work *m,
                                                                     double *us)
 {
-  enum { LEAST = 8, MOST = 256 };
-  struct shunt_csr_layer_cut best = {0, 0, false}, at;
-  for (int unstaged = 0; unstaged < 2; unstaged++)
-    for (at.lanes_log2 = 0; at.lanes_log2 < SHUNT_CSR_LAYER_LANES; at.lanes_log2++) {
-      at.unstaged = unstaged != 0;
-      if (!shunt_csr_layer_has_groups(m, &at)) continue;
-      for (at.threads = LEAST; at.threads <= MOST; at.threads *= 2) {
-        if (!shunt_csr_layer_has_threads(m, &at)) continue;
-        const double taken = shunt_csr_layer_us(m, &at);
-        if (best.threads && taken >= *us) continue;
-        best = at;
-        *us = taken;
-      }
-    }
-  return best;
+  struct shunt_csr_layer_choice best = {{0, 0, 1, false}, 0};
+  shunt_csr_choose_layer_word(m, &best);
+  shunt_csr_choose_layer_words(m, &best);
+  *us = best.us;
+  return best.cut;
 }
 
 #endif

@@ -9,8 +9,6 @@
 #ifndef SHUNT_CSR_WORDS_H
 #define SHUNT_CSR_WORDS_H
 
-#include <stdbool.h>
-
 #include "kernels/csr/csr_work.h"
 
 static inline int64_t shunt_csr_words_width(const struct shunt_csr_work *m, int lanes_log2)
@@ -63,7 +61,7 @@ static inline bool shunt_csr_suits_words(const struct shunt_csr_work *m)
 static inline bool shunt_csr_has_words(const struct shunt_csr_work *m)
 {
   enum { WALK = 110 /* ns an entry of a group */, GATHER = 8000 /* bytes a ns */, START = 2000 };
-  if (m->rows <= 0 || m->longest < 0 || m->size < 2) return false;
+  if (!m->words || m->rows <= 0 || m->longest < 0 || m->size < 2) return false;
   if (m->n * m->size < 256 && !shunt_csr_words_are_narrow(m)) return false;
   if (m->nonzeros >= SHUNT_CSR_MOST_LIMIT) return false;
   const int l = shunt_csr_words_lanes_log2(m);

@@ -2,6 +2,7 @@
 #ifndef SHUNT_CSR_WORK_H
 #define SHUNT_CSR_WORK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Entries that a row may come to have and still be one team's, as an int holds 16 times the lengths
@@ -13,6 +14,7 @@ struct shunt_csr_work {
   int64_t longest;        /* row; negative where nobody looked */
   int64_t n, size;        /* columns of B; bytes of its elements: 2, 4 or 8 */
   int multiprocessors;
+  bool words; /* lanes may have two words of a row of B each: B as A, real, not of 1 byte */
 };
 
 #endif

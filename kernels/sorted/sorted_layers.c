@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "kernels/csr/csr_layers.h"
 #include "kernels/sorted/sorted_kernels.h"
 
 enum {
@@ -58,9 +59,9 @@ void shunt_sorted_layer_count(struct shunt_sorted_layer *m, const struct shunt_s
   m->powers[0] = 0;
   for (int i = 0; i < SHUNT_SORTED_COUNTS; i++)
     m->powers[i + 1] = m->powers[i] + m->at_least[i] * (1 << i);
-  for (int lanes_log2 = 0; lanes_log2 <= SHUNT_SORTED_LAYER_MOST_LANES_LOG2; lanes_log2++)
-    m->slices[lanes_log2] =
-        (double)shunt_sorted_slices(m->n, LOAD_BYTES / (int)m->size, lanes_log2);
+  for (int words_log2 = 0; words_log2 <= SHUNT_SORTED_LAYER_MOST_LANES_LOG2 + 1; words_log2++)
+    m->slices[words_log2] =
+        (double)shunt_sorted_slices(m->n, LOAD_BYTES / (int)m->size, words_log2);
   m->load = smaller(shunt_sorted_gathered_us(m->nonzeros, m->n, m->size) / 100, 1);
 }
 
@@ -86,19 +87,20 @@ static const struct line wide_longs[] = {
 /* The same of many short rows, and of these by two words, from 4 lanes on. */
 static const struct line many_rows[] = {
     {3.3, 0.346, 5.43, 1.05, 0},
-    {2.57, 0.414, 5.3, 1.62, 4.68},
-    {1.94, 0.415, 10.1, 1.38, 0.396},
+    {2.57, 0.414, 5.29, 1.62, 4.68},
+    {1.94, 0.415, 10.1, 1.38, 0.403},
     {1.31, 0.39, 19.8, 1.79, 0},
 };
 static const struct line two_words[] = {
     {5.43, 0.292, 10.7, 0, 0},
-    {3.57, 0.374, 13.8, 2.53, 0},
+    {3.57, 0.374, 13.8, 2.52, 0},
     {1.96, 0.408, 23.6, 3.68, 0},
+    {1.19, 0.437, 42.1, 4.02, 0},
 };
 static const struct line many_longs[] = {
-    {0.449, 3.68, 7.01, 0.187, 14.8},
-    {0.686, 2.98, 18.2, 0.00541, 7.95},
-    {0.673, 4.23, 16.1, 1.11, 5.44},
+    {0.401, 3.75, 6.4, 0.806, 14.6},
+    {0.616, 3.07, 17.3, 0.478, 7.69},
+    {0.562, 4.48, 13.9, 1.48, 5.16},
 };
 
 /* The same of narrow C, from 1 lane on, and from 2 on; and of 4 lanes, A staged. */
@@ -159,12 +161,9 @@ static double unstaged_us(const struct line *l, const struct shunt_sorted_layer 
                  (double)m->nonzeros - m->entries[c->limit], m->slices[c->lanes_log2], steps);
 }
 
-/* Short rows, and many: 20 warps a multiprocessor of an H200. */
 static bool are_many(const struct shunt_sorted_layer *m)
 {
-  enum { LEAST_WARPS = 2640, MEAN = 48 };
-  return m->rows * (m->n * m->size / LOAD_BYTES) >= 2 * 32 * LEAST_WARPS &&
-         m->nonzeros < MEAN * m->rows;
+  return shunt_layer_has_many_short_rows(m->rows, m->nonzeros, m->n * m->size / LOAD_BYTES);
 }
 
 static const struct line *line_of_rows(const struct shunt_sorted_layer *m,
@@ -242,9 +241,11 @@ static void choose_words(const struct shunt_sorted_layer *m, struct shunt_sorted
 {
   const int64_t loads = m->n * m->size / LOAD_BYTES;
   at.words = 2, at.share = 0;
-  for (at.lanes_log2 = WIDE_ROWS_LANES; loads % (2 << at.lanes_log2) == 0; at.lanes_log2++) {
-    if (at.lanes_log2 == SHUNT_SORTED_LAYER_MOST_LANES_LOG2) break;
-    for (at.team_log2 = at.lanes_log2; at.team_log2 <= at.lanes_log2 + 1; at.team_log2++)
+  for (at.lanes_log2 = WIDE_ROWS_LANES; at.lanes_log2 <= SHUNT_SORTED_LAYER_MOST_LANES_LOG2;
+       at.lanes_log2++) {
+    if (loads % (2 << at.lanes_log2)) break;
+    for (at.team_log2 = at.lanes_log2; at.team_log2 <= at.lanes_log2 + 1 && at.team_log2 <= 5;
+         at.team_log2++)
       keep_better(best, &at, rows_us(m, &at));
   }
 }

@@ -52,7 +52,7 @@ struct shunt_sorted_layer {
   double at_least[SHUNT_SORTED_COUNTS + 1], entries[SHUNT_SORTED_COUNTS + 1]; /* of rows so long */
   double longest[SHUNT_SORTED_COUNTS + 1]; /* entries of the longest row that is shorter, about */
   double powers[SHUNT_SORTED_COUNTS + 1];  /* at_least[j] 2^j of all j below, summed */
-  double slices[SHUNT_SORTED_LAYER_MOST_LANES_LOG2 + 1]; /* of C, by groups so wide */
+  double slices[SHUNT_SORTED_LAYER_MOST_LANES_LOG2 + 2]; /* of C, by groups of 2^i words */
 };
 
 struct shunt_sorted_layer_cut {

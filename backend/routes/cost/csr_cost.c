@@ -19,6 +19,12 @@ static bool is_unstaged(const struct shunt_spmm *p, const struct shunt_profile *
                                (int64_t)shunt_type_size(p->b.type));
 }
 
+static bool may_have_words(const struct shunt_spmm *p)
+{
+  return !shunt_type_is_complex(p->b.type) && p->a.value_type == p->b.type &&
+         shunt_type_size(p->b.type) > 1;
+}
+
 /* What the kernel chooses its shape by. */
 static struct shunt_csr_work work_of(const struct shunt_spmm *p, const struct shunt_profile *f,
                                      const struct shunt_machine *m)
@@ -28,7 +34,8 @@ static struct shunt_csr_work work_of(const struct shunt_spmm *p, const struct sh
                                  .longest = f ? f->longest_row : -1,
                                  .n = p->b.cols,
                                  .size = (int64_t)shunt_type_size(p->b.type),
-                                 .multiprocessors = m->device.multiprocessors};
+                                 .multiprocessors = m->device.multiprocessors,
+                                 .words = may_have_words(p)};
 }
 
 /* What the kernel's own lines say of a layer, us; 0: they say nothing of it. */
@@ -62,8 +69,7 @@ static bool has_words(const struct shunt_spmm *p, const struct shunt_profile *f,
                       const struct shunt_machine *m)
 {
   const struct shunt_csr_work work = work_of(p, f, m);
-  return !shunt_type_is_complex(p->b.type) && p->a.value_type == p->b.type &&
-         shunt_csr_has_words(&work);
+  return shunt_csr_has_words(&work);
 }
 
 static const struct shunt_fit_costs *scattered_costs(const struct shunt_spmm *p,

@@ -108,12 +108,15 @@ struct split_choice {
            s.team_log2 == s.lanes_log2 && s.lanes_log2 <= 4 && slices_now() == 1;
   }
 
-  shunt_csr_work work() const { return {rows, nonzeros, longest, n, size, (int)multiprocessors}; }
+  shunt_csr_work work() const
+  {
+    return {rows, nonzeros, longest, n, size, (int)multiprocessors, words};
+  }
   // Two words a lane: not beside long blocks, nor where groups are narrower for long rows' sake.
   bool gains_by_words() const
   {
     const shunt_csr_work m = work();
-    return words && !s.search && !narrowed && chunks() && shunt_csr_has_words(&m);
+    return !s.search && !narrowed && chunks() && shunt_csr_has_words(&m);
   }
 };
 

@@ -13,7 +13,8 @@ namespace csr
 inline bool choose_split_of_layer(const split_matrix &m, int64_t n, int size, const shunt_device *d,
                                   split_shape *s)
 {
-  const shunt_csr_work layer = {m.rows, m.nonzeros, m.longest, n, size, d->multiprocessors};
+  const shunt_csr_work layer = {m.rows, m.nonzeros,         m.longest, n,
+                                size,   d->multiprocessors, m.words};
   double us = 0;
   if (!m.layer || !shunt_csr_layer_has_lines(&layer)) return false;
   const shunt_csr_layer_cut cut = shunt_csr_choose_layer_cut(&layer, &us);
@@ -21,9 +22,9 @@ inline bool choose_split_of_layer(const split_matrix &m, int64_t n, int size, co
   *s = {};
   s->threads = cut.unstaged ? kThreads : kThreads / 2;
   s->chunk = kChunk;
-  s->words = 1;
+  s->words = cut.words;
   s->lanes_log2 = cut.lanes_log2;
-  s->team_log2 = cut.threads == 8 ? 3 : cut.threads == 16 ? 4 : 5;
+  while (s->team_log2 < 5 && 1 << s->team_log2 < cut.threads) s->team_log2++;
   s->long_lanes_log2 = 2;
   s->limit = (int)kMostLimit;
   s->whole = true;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""layer_lines.py ROOT: the lines of kernels/csr/csr_layers.h, fitted to every cut of 133 layers.
+"""layer_lines.py ROOT: the lines of kernels/csr/csr_layers.h, fitted to every cut of layers.
 
-Reads tests/bench/results/csr/layer-cuts.txt.gz; prints the lines as they stand in the header, and
-what they are worth for layers that were left out of the fit: an eighth of them at a time.  Exit
-status 1: the header has others.
+Reads tests/bench/results/csr/layer-cuts.txt.gz, and layer-words.txt.gz for many short rows; prints
+the lines as they stand in the header, and what they are worth for layers that were left out of the
+fit: an eighth of them at a time.  Exit status 1: the header has others.
 
 A line is fitted by the least squares of relative errors; while a coefficient is below 0, that of
 the term which is least is left out.
@@ -17,17 +17,24 @@ import sys
 
 SIZE = {"f16": 2, "f32": 4, "f64": 8}
 AT_ONCE = 132 * 32  # warps that an H200 runs
-LANES = 6
+KINDS = ("of a warp, staged", "of a warp, not staged", "blocks, staged", "blocks, not staged",
+         "two words")
+MANY = {0: 2, 1: 1, 4: 2}  # kinds of many short rows, and their least lanes
+
+
+def many_short_rows(rows, nonzeros, loads):
+    """shunt_layer_has_many_short_rows()"""
+    return rows * loads >= 64 * 2640 and nonzeros < 48 * rows
 
 
 class Cut:
-    """How a row is cut: threads of it, lanes of a group, whether A is staged."""
+    """How a row is cut: threads of it, lanes of a group, their words, whether A is staged."""
 
     def __init__(self, word):
-        kind, number, staged, lanes = re.match(r"([BT])(\d)([su])l(\d)", word).groups()
+        kind, number, how, lanes = re.match(r"([BT])(\d)([suw])l(\d)", word).groups()
         self.threads = 32 * int(number) if kind == "B" else 1 << int(number)
-        self.unstaged, self.lanes = staged == "u", int(lanes)
-        self.line = (self.threads > 32, self.unstaged, self.lanes)
+        self.unstaged, self.words, self.lanes = how == "u", 1 + (how == "w"), int(lanes)
+        self.kind = 4 if self.words == 2 else 2 * (kind == "B") + self.unstaged
 
 
 class Layer:
@@ -36,7 +43,10 @@ class Layer:
         self.name, self.type, self.n = words[0], words[1], int(words[2])
         self.rows, self.nonzeros, self.longest = (int(x) for x in words[3:6])
         self.size = SIZE[self.type]
+        loads = self.n * self.size // 16
+        self.many = loads > 1 and many_short_rows(self.rows, self.nonzeros, loads)
         times = [w.split("=") for w in words[6:] if w[0] in "BT"]
+        self.before = next((float(w[4:]) for w in words[6:] if w.startswith("csr=")), None)
         self.has_blocks = any(word[0] == "B" for word, _ in times)
         self.us = {cut: float(us) for cut, us in ((Cut(w), us) for w, us in times)
                    if self.may_cut(cut)}
@@ -44,6 +54,8 @@ class Layer:
     def may_cut(self, cut):
         """shunt_csr_layer_has_groups() and shunt_csr_layer_has_threads()"""
         width, mean = 16 // self.size << cut.lanes, self.nonzeros / self.rows
+        if cut.words == 2:
+            return True
         if width >= 2 * self.n and cut.lanes > (0 if cut.unstaged else 1):
             return False
         if width * (4 if cut.unstaged else 16) < self.n or (cut.unstaged and cut.lanes > 3):
@@ -55,7 +67,7 @@ class Layer:
 
     def terms(self, cut):
         """start, gather, warp, entry, step, round, uneven"""
-        width = 16 // self.size << cut.lanes
+        width = 16 * cut.words // self.size << cut.lanes
         slices, groups = -(-self.n // width), cut.threads >> cut.lanes
         warps, mean = self.rows * slices * cut.threads / 32, self.nonzeros / self.rows
         gathered = self.nonzeros * self.n * self.size * 1e-6 / 8
@@ -64,12 +76,24 @@ class Layer:
                 gathered * min(self.longest / mean - 1, 1)]
 
 
+
+def read_file(root, name):
+    with gzip.open(os.path.join(root, "tests", "bench", "results", "csr", name), "rt") as file:
+        return [Layer(line) for line in file if line[0] != "#"]
+
+
 def read(root):
-    path = os.path.join(root, "tests", "bench", "results", "csr", "layer-cuts.txt.gz")
-    with gzip.open(path, "rt") as file:
-        layers = [Layer(line) for line in file if line[0] != "#"]
     # Of rows that blocks may share, only where both were timed.
-    return [m for m in layers if m.us and (m.has_blocks or m.nonzeros < 16 * m.rows)]
+    return [m for m in read_file(root, "layer-cuts.txt.gz")
+            if m.us and (m.has_blocks or m.nonzeros < 16 * m.rows)]
+
+
+def read_many(root):
+    layers = [m for m in read_file(root, "layer-words.txt.gz") if m.many]
+    for m in layers:
+        m.us = {cut: us for cut, us in m.us.items()
+                if cut.kind in MANY and cut.lanes >= MANY[cut.kind]}
+    return layers
 
 
 def solve(gram, right):
@@ -111,16 +135,18 @@ def fit_line(samples):
     return found
 
 
-def fit(layers):
+def fit(layers, most=math.inf):
+    """To cuts that take less than so many times the best: others tell nothing of the choice."""
     samples = collections.defaultdict(list)
     for m in layers:
         for cut, us in m.us.items():
-            samples[cut.line].append((m.terms(cut), us))
+            if us < most * min(m.us.values()):
+                samples[cut.kind, cut.lanes].append((m.terms(cut), us))
     return {line: fit_line(some) for line, some in samples.items()}
 
 
 def estimate(lines, layer, cut):
-    return sum(c * t for c, t in zip(lines[cut.line], layer.terms(cut)))
+    return sum(c * t for c, t in zip(lines[cut.kind, cut.lanes], layer.terms(cut)))
 
 
 def left_out(layers, fit_to, estimate_by):
@@ -139,37 +165,42 @@ def mean(logs):
     return math.exp(sum(logs) / len(logs))
 
 
-def worth(layers):
-    """For layers left out: by which factor estimates are off, and what is chosen over the best."""
-    off, over = [], []
-    for m, cut, expected in left_out(layers, fit, estimate):
+def fit_many(layers):
+    return fit(layers, most=2)
+
+
+def worth(layers, fit_to):
+    """For layers left out: by which factor estimates are off, what is chosen over the best, and
+    what was chosen before over what is."""
+    off, over, gain = [], [], []
+    for m, cut, expected in left_out(layers, fit_to, estimate):
         off.append(abs(math.log(expected / m.us[cut])))
         over.append(math.log(m.us[cut] / min(m.us.values())))
-    return mean(off), mean(over), math.exp(max(over))
+        gain += [math.log(m.before / m.us[cut])] if m.before else []
+    return mean(off), mean(over), math.exp(max(over)), mean(gain)
 
 
 def in_header(root):
     with open(os.path.join(root, "kernels", "csr", "csr_layers.h"), encoding="utf-8") as file:
         text = file.read()
-    table = text[text.index(" lines[2][2]["):text.index("return &lines")]
-    return [[float(x) for x in row.split(",")] for row in re.findall(r"\{([\d., e-]+)\}", table)]
+    table = text[text.index(" lines[]["):text.index("const int one")]
+    rows = ([float(x) for x in row.split(",")] for row in re.findall(r"\{([\d., e-]+)\}", table))
+    return [row for row in rows if row[0]]
 
 
 def main(root):
-    layers = read(root)
-    lines = fit(layers)
     rows = []
-    for shared in (False, True):
-        for unstaged in (False, True):
-            print("blocks" if shared else "of a warp", "not staged" if unstaged else "staged")
-            for lanes in range(LANES):
-                line = lines.get((shared, unstaged, lanes))
-                rows += [["%.3g" % x for x in line]] if line else []
-                print("  {%s}" % ", ".join(rows[-1]) if line else "  -")
-    print("%d layers, %d products; left out of the fit %.2f off, what is chosen %.3f of the best, "
-          "%.2f at worst" % (len({m.name for m in layers}), len(layers), *worth(layers)))
-    theirs = [row for row in in_header(root) if row[0]]
-    same = theirs == [[float(x) for x in row] for row in rows]
+    for name, layers, fit_to in (("layers", read(root), fit),
+                                 ("layers of many short rows", read_many(root), fit_many)):
+        lines = fit_to(layers)
+        for kind, text in enumerate(KINDS):
+            some = [["%.3g" % x for x in lines[line]] for line in sorted(lines) if line[0] == kind]
+            print("%s:%s" % (text, "".join("\n  {%s}" % ", ".join(row) for row in some) or " none"))
+            rows += some
+        print("%d %s, %d products; left out of the fit %.2f off, what is chosen %.3f of the best, "
+              "%.2f at worst, %.2f x as fast as before"
+              % (len({m.name for m in layers}), name, len(layers), *worth(layers, fit_to)))
+    same = in_header(root) == [[float(x) for x in row] for row in rows]
     print("ok - the header has these lines" if same else "not ok - the header has other lines")
     return 0 if same else 1
 

@@ -14,7 +14,7 @@ import os
 import re
 import sys
 
-from layer_lines import SIZE, fit_line, left_out, mean
+from layer_lines import SIZE, fit_line, left_out, many_short_rows, mean
 
 COUNTS = 14
 NARROW_LOADS = 4
@@ -24,7 +24,7 @@ TERMS = 5  # of a line
 
 # Lines of (lanes, words, whether A is staged), and of the lanes of long rows.
 WIDE = ([(lanes, 1, True) for lanes in range(2, 6)], range(3, 6))
-MANY = (WIDE[0] + [(lanes, 2, True) for lanes in range(2, 5)], range(3, 6))
+MANY = (WIDE[0] + [(lanes, 2, True) for lanes in range(2, 6)], range(3, 6))
 NARROW = ([(lanes, 1, False) for lanes in range(3)] + [(2, 1, True)], range(1, 4))
 TABLES = ("wide_rows", "wide_longs", "narrow_rows", "narrow_staged", "narrow_longs", "many_rows",
           "two_words", "many_longs")
@@ -57,9 +57,7 @@ class Layer:
         self.size, self.us = SIZE[self.type], {}
         self.loads = self.n * self.size // 16
         self.narrow = self.loads <= NARROW_LOADS
-        # Short rows, and many: 20 warps a multiprocessor.
-        self.many = (not self.narrow and self.rows * self.loads >= 64 * 2640
-                     and self.nonzeros < 48 * self.rows)
+        self.many = not self.narrow and many_short_rows(self.rows, self.nonzeros, self.loads)
         times = [w.split("=") for w in words[6:] if "=" in w]
         self.before = float(dict(times)["before"])
         for word, us in times:

@@ -246,11 +246,12 @@ Pattern uneven_layer(int64_t longest)
 }
 
 // Of an H200, a layer whose rows have `each` entries, the longest `longest`.
-shunt::csr::split_shape choose_layer(int64_t rows, int64_t each, int64_t longest, int64_t n, int V)
+shunt::csr::split_shape choose_layer(int64_t rows, int64_t each, int64_t longest, int64_t n, int V,
+                                     bool words = true)
 {
   shunt_device d = {};
   d.multiprocessors = 132;
-  const shunt::csr::split_matrix a = {rows, rows * each, longest, true, true};
+  const shunt::csr::split_matrix a = {rows, rows * each, longest, true, words};
   return shunt::csr::choose_split(a, n, V, 16 / V, &d);
 }
 
@@ -270,6 +271,11 @@ void test_chooses_layers()
   check(choose_layer(2000, 30, 80, 32, 4).limit == 1 << 24 &&
             !choose_layer(2000, 30, 2000, 32, 4).search,
         "no row is long");
+  const shunt::csr::split_shape many = choose_layer(100000, 10, 27, 256, 4);
+  check(many.words == 2 && many.lanes_log2 == 5 && many.team_log2 == 5 && !many.unstaged &&
+            !many.row_warps && choose_layer(100000, 10, 27, 256, 4, false).words == 1 &&
+            choose_layer(2000, 10, 27, 256, 4).words == 1,
+        "many short rows: two words a lane, of real numbers");
 }
 
 // What is chosen is right, however long the longest is, and when it has grown since.

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "kernels/bundle/bundle_shape.h"
+#include "kernels/csr/csr_layers.h"
 #include "kernels/csr/csr_words.h"
 #include "kernels/sorted/sorted_kernels.h"
 #include "kernels/sorted/sorted_layers.h"
@@ -355,6 +356,10 @@ static void test_sorted_layer_words(void)
   struct shunt_sorted_layer_cut c = shunt_sorted_choose_layer_cut(&m, &us);
   check(c.words == 2 && c.lanes_log2 == 3, "8 lanes have a row of 256 bytes");
   check(us == shunt_sorted_layer_us(&m, &c), "it takes what its line says");
+  m.n = 256;
+  shunt_sorted_layer_count(&m, &some);
+  c = shunt_sorted_choose_layer_cut(&m, &us);
+  check(c.words == 2 && c.lanes_log2 == 5 && c.team_log2 == 5, "and 32 one of 1,024");
   m.n = 72;
   shunt_sorted_layer_count(&m, &some);
   c = shunt_sorted_choose_layer_cut(&m, &us);
@@ -450,10 +455,35 @@ static void test_sorted_us(void)
   check(shunt_sorted_spmm_us(&p, &known, &d) == 0, "nor has one that nobody counted");
 }
 
+/* The same of `csr`, which has lines for the longest row alone. */
+static void test_csr_layer_words(void)
+{
+  struct shunt_csr_work m = {100000, 1024000, 27, 256, 4, 132, true};
+  double us, one;
+  struct shunt_csr_layer_cut c = shunt_csr_choose_layer_cut(&m, &us);
+  check(c.words == 2 && c.lanes_log2 == 5 && c.threads == 32, "32 lanes have a row of 1,024 bytes");
+  check(us == shunt_csr_layer_us(&m, &c), "it takes what its line says");
+  int better = 0;
+  for (c.lanes_log2 = 2; c.lanes_log2 < SHUNT_CSR_LAYER_LANES; c.lanes_log2++)
+    for (c.threads = 1 << c.lanes_log2; c.threads <= 32; c.threads *= 2)
+      better += shunt_csr_layer_us(&m, &c) < us;
+  check(better == 0, "no cut by two words is estimated to end sooner");
+  m.words = false;
+  check(shunt_csr_choose_layer_cut(&m, &one).words == 1 && one > us, "one word takes longer");
+  m.words = true, m.n = 260;
+  check(shunt_csr_choose_layer_cut(&m, &us).words == 1, "not where slices would not be whole,");
+  m.n = 16;
+  check(shunt_csr_choose_layer_cut(&m, &us).words == 1, "nor of narrow C,");
+  m.n = 256, m.nonzeros = 48 * m.rows;
+  check(shunt_csr_choose_layer_cut(&m, &us).words == 1, "nor of long rows,");
+  m.rows = 2000, m.nonzeros = 20000;
+  check(shunt_csr_choose_layer_cut(&m, &us).words == 1, "nor of few");
+}
+
 /* Two words a lane, by rows and columns of C. */
 static void test_csr_words(void)
 {
-  struct shunt_csr_work m = {70000, 70000 * 25, 33, 128, 8, 132};
+  struct shunt_csr_work m = {70000, 70000 * 25, 33, 128, 8, 132, true};
   check(shunt_csr_has_words(&m) && shunt_csr_words_lanes_log2(&m) == 5 &&
             shunt_csr_words_team_log2(&m, 5) == 5,
         "rows alike: groups as wide as C");
@@ -480,6 +510,8 @@ static void test_csr_words(void)
   check(!shunt_csr_has_words(&m), "nor of a matrix in which rows are searched for");
   m.longest = 9, m.nonzeros = 6 * m.rows;
   check(!shunt_csr_has_words(&m), "nor of short rows");
+  m.nonzeros = 25 * m.rows, m.longest = 33, m.words = false;
+  check(!shunt_csr_has_words(&m), "nor of complex numbers");
 }
 
 /* Of small copies that are trusted, without entries of A to read. */
@@ -565,6 +597,7 @@ int main(void)
   test_sorted_us();
   test_sorted_narrow_layers();
   test_sorted_layer_words();
+  test_csr_layer_words();
   test_csr_words();
   test_dense_shapes_alone();
   test_sparse24_proofs();
