@@ -53,8 +53,7 @@ struct shunt_sorted_shape {
 
 enum {
   SHUNT_SORTED_LEAST_TEAM_LOG2 = 2,
-  SHUNT_SORTED_UNSTAGED_CHUNK = 4, /* rows of B in flight per lane where A is not staged */
-  SHUNT_SORTED_BLOCKS_AT_ONCE = 4  /* of a multiprocessor, of long rows */
+  SHUNT_SORTED_UNSTAGED_CHUNK = 4 /* rows of B in flight per lane where A is not staged */
 };
 
 /* Can shunt_sorted_spmm_cuda take it?  Types, orders, sizes and alignment are looked at. */
@@ -67,7 +66,7 @@ struct shunt_sorted_shape shunt_sorted_spmm_shape(const struct shunt_spmm *p,
                                                   const struct shunt_device *d);
 
 /* us that the lines say which that shape was chosen by (sorted_layers.h); 0: by none.  Host time:
-   up to half a microsecond where there are. */
+   up to a microsecond at 2 GHz where there are.  */
 double shunt_sorted_spmm_us(const struct shunt_spmm *p, const struct shunt_sorted_counts *known,
                             const struct shunt_device *d);
 

@@ -9,8 +9,7 @@ namespace sorted
 {
 
 static_assert(SHUNT_SORTED_LEAST_TEAM_LOG2 == csr::kLeastTeamLog2 &&
-                  SHUNT_SORTED_UNSTAGED_CHUNK == csr::kUnstagedChunk &&
-                  SHUNT_SORTED_BLOCKS_AT_ONCE == csr::kBlocksPerSm,
+                  SHUNT_SORTED_UNSTAGED_CHUNK == csr::kUnstagedChunk,
               "the walks are the split kernel's");
 
 static bool has_types(const struct shunt_spmm *p)
