@@ -108,6 +108,7 @@ check_PROGRAMS += \
   %D%/plan/test_cache_turns \
   %D%/plan/test_cache_proofs %D%/plan/test_context %D%/plan/test_cost \
   %D%/plan/test_cost_original %D%/plan/test_cost_sddmm %D%/plan/test_cost_shapes \
+  %D%/plan/test_row_shapes \
   %D%/plan/test_cublaslt %D%/plan/test_forks %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_lazy_init %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
   %D%/plan/test_promise %D%/plan/test_workspace_limit %D%/plan/test_service %D%/plan/test_budget \
@@ -166,6 +167,7 @@ CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_plan_test_cost_original_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_cost_sddmm_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_cost_shapes_LDADD = $(CORE_TEST_LIBS)
+%C%_plan_test_row_shapes_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_plan_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_tune_LDADD = $(CORE_TEST_LIBS)
 %C%_sparse24_test_sparse24_route_LDADD = $(CORE_TEST_LIBS)
