@@ -1,7 +1,5 @@
 /* test_cost_shapes.c: which shape of a kernel is chosen, at sizes on both sides of each limit, and
    what `sparse24` takes and declines.  */
-#include <math.h>
-
 #include "kernels/bundle/bundle_shape.h"
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/unit/plan/cost_cases.h"
