@@ -266,10 +266,19 @@ static void consider_all(struct shunt_product *x, int only, bool compare)
       consider(x, shunt_route_at(i), compare);
 }
 
+/* What other routes are measured by: estimated once, as of layers that takes the host a while. */
+static double csr_us(const struct shunt_product *x)
+{
+  const struct shunt_problem *p = &x->problem;
+  if (p->op != SHUNT_SPMM || shunt_problem_transposed(p) || shunt_problem_in_blocks(p)) return 0;
+  return shunt_cost_csr(&p->spmm, x->call.profile, &x->call.context->machine);
+}
+
 void shunt_product_choose(struct shunt_product *x, int only)
 {
   struct shunt_plan *plan = &x->plan;
   const bool compare = x->compare;
+  x->call.csr_us = csr_us(x);
   plan->count = 0;
   plan->why_none = shunt_problem_transposed(&x->problem) ? SHUNT_OUTCOME(SHUNT_R_TRANSPOSED)
                                                          : SHUNT_OUTCOME(SHUNT_R_DISABLED);

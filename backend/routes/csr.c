@@ -116,8 +116,10 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
   const struct shunt_problem *p = c->problem;
   const struct shunt_machine *m = &c->context->machine;
   if (shunt_problem_transposed(p)) return shunt_csr_transposed_expect(c, us);
-  *us = p->op == SHUNT_SPMM ? shunt_cost_csr(&p->spmm, c->profile, m)
-                            : shunt_cost_csr_sddmm(&p->sddmm, c->profile, m);
+  if (p->op == SHUNT_SPMM)
+    *us = c->csr_us > 0 ? c->csr_us : shunt_cost_csr(&p->spmm, c->profile, m);
+  else
+    *us = shunt_cost_csr_sddmm(&p->sddmm, c->profile, m);
   if (p->op == SHUNT_SDDMM && !c->capturing)
     *us = shunt_cost_sddmm_enqueued(*us, workspace(p, c->context) > 1, m);
   SHUNT_DECLINE_IF(!has_workspace(c), SHUNT_R_WORKSPACE);

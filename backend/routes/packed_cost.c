@@ -19,6 +19,8 @@ double shunt_packed_expected_us(const struct shunt_call *c, double us, size_t co
 
 bool shunt_packed_gains(const struct shunt_call *c, double us, double made)
 {
-  return us + made / SHUNT_GAINED_WITHIN <
-         shunt_cost_csr(&c->problem->spmm, c->profile, &c->context->machine);
+  const double csr = c->csr_us > 0
+                         ? c->csr_us
+                         : shunt_cost_csr(&c->problem->spmm, c->profile, &c->context->machine);
+  return us + made / SHUNT_GAINED_WITHIN < csr;
 }

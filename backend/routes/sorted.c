@@ -59,9 +59,10 @@ static size_t pack_bytes(const struct shunt_call *c)
 static struct shunt_outcome expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  *us = shunt_cost_sorted(s, c->profile, &c->context->machine);
   SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->workspace_bytes < least_workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
+  *us =
+      shunt_cost_sorted(s, c->profile, &c->context->machine); /* of a layer the host waits for it */
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   SHUNT_DECLINE_IF(!shunt_choose_sorted_candidate(s, c->profile), SHUNT_R_PATTERN);
   return SHUNT_OUTCOME(SHUNT_FITS);

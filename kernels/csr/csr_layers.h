@@ -47,15 +47,20 @@ static inline bool shunt_layer_has_many_short_rows(int64_t rows, int64_t nonzero
   return rows * loads >= least && nonzeros < MEAN * rows;
 }
 
-/* A single load a row has no lines of many. */
-static inline bool shunt_csr_layer_is_many(const struct shunt_csr_work *m)
-{
-  const int64_t loads = m->n * m->size / 16;
-  return loads > 1 && shunt_layer_has_many_short_rows(m->rows, m->nonzeros, loads);
-}
+/* What a layer is cut for, and what is looked up of it once, as some thirty cuts are estimated. */
+struct shunt_csr_layer {
+  int64_t n;     /* columns of C */
+  int load_log2; /* of its elements in 16 bytes */
+  bool many;     /* has lines of many short rows: a single load a row has none */
+  bool words;    /* lanes may have two */
+  double rows, nonzeros, mean, longest;
+  double gathered; /* bytes of B's rows, MB / 8 */
+  double differ;   /* longest / mean - 1, 1 at most */
+  double at_once;  /* 1 / warps that the device runs */
+};
 
 struct shunt_csr_layer_cut {
-  int threads; /* of a row: 8, 16 or 32, 4 too of two words; or 64, 128 or 256, a block */
+  int threads_log2; /* of a row: 3 to 5, 2 too of two words; or 6 to 8, a block; 0: no cut */
   int lanes_log2, words;
   bool unstaged;
 };
@@ -67,7 +72,7 @@ struct shunt_csr_layer_line {
 enum { SHUNT_CSR_LAYER_LANES = 6 /* lanes_log2 0 .. 5 */ };
 
 static inline const struct shunt_csr_layer_line *
-shunt_csr_layer_line(const struct shunt_csr_work *m, const struct shunt_csr_layer_cut *cut)
+shunt_csr_layer_line(const struct shunt_csr_layer *m, const struct shunt_csr_layer_cut *cut)
 {
   static const struct shunt_csr_layer_line lines[][SHUNT_CSR_LAYER_LANES] = {
       /* of a warp: A staged, and not */
@@ -113,50 +118,58 @@ shunt_csr_layer_line(const struct shunt_csr_work *m, const struct shunt_csr_laye
        {0.358, 0.39, 0.265, 0.00609, 7.84, 0, 0.0569},
        {0.823, 0.227, 0.239, 0.00178, 5.78, 4.29, 0.119}},
   };
-  const int one = 2 * (cut->threads > 32) + cut->unstaged;
-  return shunt_csr_layer_is_many(m) ? &many[cut->words == 2 ? 4 : one][cut->lanes_log2]
-                                    : &lines[one][cut->lanes_log2];
+  const int one = 2 * (cut->threads_log2 > 5) + cut->unstaged;
+  return m->many ? &many[cut->words == 2 ? 4 : one][cut->lanes_log2] : &lines[one][cut->lanes_log2];
 }
 
 /* The logarithm of the columns that a group has: 16 bytes a lane, or 32. */
-static inline int shunt_csr_layer_width_log2(const struct shunt_csr_work *m,
+static inline int shunt_csr_layer_width_log2(const struct shunt_csr_layer *m,
                                              const struct shunt_csr_layer_cut *cut)
 {
-  return cut->lanes_log2 + cut->words - 1 + (m->size == 2 ? 3 : m->size == 4 ? 2 : 1);
+  return cut->lanes_log2 + cut->words - 1 + m->load_log2;
 }
 
-/* us, by the line that there must be.  Called for some twenty cuts a launch, of many short rows
-   thirty: few divisions.  */
-static inline double shunt_csr_layer_us(const struct shunt_csr_work *m,
+/* us, by the line that there must be. */
+static inline double shunt_csr_layer_us(const struct shunt_csr_layer *m,
                                         const struct shunt_csr_layer_cut *cut)
 {
-  enum { WARPS = 32 /* that a multiprocessor runs at once */ };
+  static const double half[] = {1,       0.5,      0.25,      0.125,     0.0625,
+                                0.03125, 0.015625, 0.0078125, 0.00390625};
   const struct shunt_csr_layer_line *l = shunt_csr_layer_line(m, cut);
   const int width_log2 = shunt_csr_layer_width_log2(m, cut);
-  const int64_t slices = (m->n + (1 << width_log2) - 1) >> width_log2;
-  const double nonzeros = (double)m->nonzeros, longest = (double)m->longest;
-  const double mean = nonzeros / (double)m->rows, group = 1.0 / (cut->threads >> cut->lanes_log2);
-  const double warps = (double)(m->rows * slices * cut->threads) * (1.0 / 32);
-  const double more = warps * (1.0 / (WARPS * m->multiprocessors)) - 1;
-  const double differ = longest < 2 * mean ? longest / mean - 1 : 1;
-  return l->start +
-         1e-6 / 8 * (l->gather + l->uneven * differ) * nonzeros * (double)(m->n * m->size) +
-         1e-3 * l->warp * warps + 1e-6 * l->entry * nonzeros * (double)slices +
-         1e-2 * (l->step * longest + l->round * (more > 0 ? more : 0) * mean) * group;
+  const double slices = (double)((m->n + (1 << width_log2) - 1) >> width_log2);
+  const double group = half[cut->threads_log2 - cut->lanes_log2];
+  const double warps = m->rows * slices * (double)(1 << cut->threads_log2) * (1.0 / 32);
+  const double more = warps * m->at_once - 1;
+  return l->start + (l->gather + l->uneven * m->differ) * m->gathered + 1e-3 * l->warp * warps +
+         1e-6 * l->entry * m->nonzeros * slices +
+         1e-2 * (l->step * m->longest + l->round * (more > 0 ? more : 0) * m->mean) * group;
 }
 
-/* Are there lines for it?  B is read 16 bytes at a time, and entries are not so many that a row may
-   be longer than a team takes.  */
-static inline bool shunt_csr_layer_has_lines(const struct shunt_csr_work *m)
+/* Looks up what cuts have in common.  False: there are no lines for it.  B is read 16 bytes at a
+   time, and entries are not so many that a row may be longer than a team takes.  */
+static inline bool shunt_csr_layer_of(const struct shunt_csr_work *w, struct shunt_csr_layer *m)
 {
-  return m->rows > 0 && m->nonzeros > 0 && m->nonzeros < SHUNT_CSR_MOST_LIMIT && m->longest >= 0 &&
-         m->size >= 2 && m->size <= 8 && m->n > 0 && m->n * m->size % 16 == 0 &&
-         m->multiprocessors > 0;
+  enum { WARPS = 32 /* that a multiprocessor runs at once */ };
+  const int64_t bytes = w->n * w->size;
+  if (w->rows <= 0 || w->nonzeros <= 0 || w->nonzeros >= SHUNT_CSR_MOST_LIMIT || w->longest < 0 ||
+      w->size < 2 || w->size > 8 || w->n <= 0 || bytes % 16 || w->multiprocessors <= 0)
+    return false;
+  m->n = w->n;
+  m->load_log2 = w->size == 2 ? 3 : w->size == 4 ? 2 : 1;
+  m->many = bytes > 16 && shunt_layer_has_many_short_rows(w->rows, w->nonzeros, bytes / 16);
+  m->words = w->words;
+  m->rows = (double)w->rows, m->nonzeros = (double)w->nonzeros, m->longest = (double)w->longest;
+  m->mean = m->nonzeros / m->rows;
+  m->gathered = 1e-6 / 8 * m->nonzeros * (double)bytes;
+  m->differ = m->longest < 2 * m->mean ? m->longest / m->mean - 1 : 1;
+  m->at_once = 1.0 / (WARPS * w->multiprocessors);
+  return true;
 }
 
 /* Were groups like these timed for so many columns?  They are not wider than C by half, and C has
    16 slices at most, 4 where A is not staged.  */
-static inline bool shunt_csr_layer_has_groups(const struct shunt_csr_work *m,
+static inline bool shunt_csr_layer_has_groups(const struct shunt_csr_layer *m,
                                               const struct shunt_csr_layer_cut *cut)
 {
   const int64_t width = (int64_t)1 << shunt_csr_layer_width_log2(m, cut);
@@ -165,13 +178,13 @@ static inline bool shunt_csr_layer_has_groups(const struct shunt_csr_work *m,
 }
 
 /* And so many threads for rows of so many entries? */
-static inline bool shunt_csr_layer_has_threads(const struct shunt_csr_work *m,
+static inline bool shunt_csr_layer_has_threads(const struct shunt_csr_layer *m,
                                                const struct shunt_csr_layer_cut *cut)
 {
-  if (shunt_csr_layer_line(m, cut)->start == 0 || cut->threads >> cut->lanes_log2 == 0)
-    return false;
-  if (cut->threads < 32) return m->nonzeros <= 64 * m->rows;
-  return cut->threads == 32 || 4 * m->nonzeros >= cut->threads * m->rows * (cut->unstaged ? 1 : 2);
+  if (shunt_csr_layer_line(m, cut)->start == 0 || cut->threads_log2 < cut->lanes_log2) return false;
+  if (cut->threads_log2 < 5) return m->mean <= 64;
+  return cut->threads_log2 == 5 ||
+         4 * m->mean >= (double)(1 << cut->threads_log2) * (cut->unstaged ? 1 : 2);
 }
 
 struct shunt_csr_layer_choice {
@@ -180,47 +193,47 @@ struct shunt_csr_layer_choice {
 };
 
 static inline void shunt_csr_keep_better(struct shunt_csr_layer_choice *best,
-                                         const struct shunt_csr_work *m,
+                                         const struct shunt_csr_layer *m,
                                          const struct shunt_csr_layer_cut *at)
 {
   const double us = shunt_csr_layer_us(m, at);
-  if (best->cut.threads && us >= best->us) return;
+  if (best->cut.threads_log2 && us >= best->us) return;
   best->cut = *at;
   best->us = us;
 }
 
 /* One word a lane. */
-static inline void shunt_csr_choose_layer_word(const struct shunt_csr_work *m,
+static inline void shunt_csr_choose_layer_word(const struct shunt_csr_layer *m,
                                                struct shunt_csr_layer_choice *best)
 {
-  enum { LEAST = 8, MOST = 256 };
+  enum { LEAST = 3, MOST = 8 };
   struct shunt_csr_layer_cut at = {0, 0, 1, false};
   for (int unstaged = 0; unstaged < 2; unstaged++)
     for (at.lanes_log2 = 0; at.lanes_log2 < SHUNT_CSR_LAYER_LANES; at.lanes_log2++) {
       at.unstaged = unstaged != 0;
       if (!shunt_csr_layer_has_groups(m, &at)) continue;
-      for (at.threads = LEAST; at.threads <= MOST; at.threads *= 2)
+      for (at.threads_log2 = LEAST; at.threads_log2 <= MOST; at.threads_log2++)
         if (shunt_csr_layer_has_threads(m, &at)) shunt_csr_keep_better(best, m, &at);
     }
 }
 
 /* Two words, of many short rows. */
-static inline void shunt_csr_choose_layer_words(const struct shunt_csr_work *m,
+static inline void shunt_csr_choose_layer_words(const struct shunt_csr_layer *m,
                                                 struct shunt_csr_layer_choice *best)
 {
-  enum { LEAST_LANES_LOG2 = 2, LEAST_LOADS = 8, MOST = 32 };
-  const int64_t loads = m->n * m->size / 16;
-  if (!m->words || loads < LEAST_LOADS || !shunt_csr_layer_is_many(m)) return;
+  enum { LEAST_LANES_LOG2 = 2, LEAST_LOADS = 8, MOST = 5 };
+  const int64_t loads = m->n >> m->load_log2;
+  if (!m->words || loads < LEAST_LOADS || !m->many) return;
   struct shunt_csr_layer_cut at = {0, 0, 2, false};
   for (at.lanes_log2 = LEAST_LANES_LOG2; at.lanes_log2 < SHUNT_CSR_LAYER_LANES; at.lanes_log2++) {
     if (loads % (2 << at.lanes_log2)) break;
-    for (at.threads = 1 << at.lanes_log2; at.threads <= MOST; at.threads *= 2)
+    for (at.threads_log2 = at.lanes_log2; at.threads_log2 <= MOST; at.threads_log2++)
       shunt_csr_keep_better(best, m, &at);
   }
 }
 
 /* The cut that is estimated to end first, and *us; of no threads where none was timed. */
-static inline struct shunt_csr_layer_cut shunt_csr_choose_layer_cut(const struct shunt_csr_work *m,
+static inline struct shunt_csr_layer_cut shunt_csr_choose_layer_cut(const struct shunt_csr_layer *m,
                                                                     double *us)
 {
   struct shunt_csr_layer_choice best = {{0, 0, 1, false}, 0};

@@ -42,9 +42,10 @@ static struct shunt_csr_work work_of(const struct shunt_spmm *p, const struct sh
 static double lines_us(const struct shunt_spmm *p, const struct shunt_profile *f,
                        const struct shunt_machine *m)
 {
-  const struct shunt_csr_work layer = work_of(p, f, m);
+  const struct shunt_csr_work work = work_of(p, f, m);
+  struct shunt_csr_layer layer;
   double us = 0;
-  if (p->a.value_type == p->b.type && shunt_csr_layer_has_lines(&layer))
+  if (p->a.value_type == p->b.type && shunt_csr_layer_of(&work, &layer))
     shunt_csr_choose_layer_cut(&layer, &us);
   return us;
 }

@@ -34,26 +34,26 @@ static double gemm_us(double m, double n, double k, shunt_type type,
 
 /* Rows of so many elements of 2 bytes are not whole loads of 16: cuBLAS has but old kernels for
    them, whatever the leading dimension is. */
-static bool are_ragged(double columns)
+static bool are_ragged(int64_t columns)
 {
-  return fmod(columns, 8) != 0;
+  return columns % 8 != 0;
 }
 
 double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt_math math,
                        const struct shunt_machine *on)
 {
-  return gemm_us(m, n, k, type, gemm_of(type, are_ragged(n) || are_ragged(k), math, on), on);
+  return gemm_us(m, n, k, type,
+                 gemm_of(type, are_ragged((int64_t)n) || are_ragged((int64_t)k), math, on), on);
 }
 
-static double contiguous(const struct shunt_dense *m)
+static int64_t contiguous(const struct shunt_dense *m)
 {
-  return (double)(m->col_stride == 1 ? m->cols : m->rows);
+  return m->col_stride == 1 ? m->cols : m->rows;
 }
 
 static bool is_ragged(const struct shunt_spmm *p)
 {
-  return are_ragged((double)p->a.cols) || are_ragged(contiguous(&p->b)) ||
-         are_ragged(contiguous(&p->c));
+  return are_ragged(p->a.cols) || are_ragged(contiguous(&p->b)) || are_ragged(contiguous(&p->c));
 }
 
 /* A transposed or not: the product is as large as C, and as deep as B. */

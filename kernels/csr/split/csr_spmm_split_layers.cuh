@@ -13,23 +13,23 @@ namespace csr
 inline bool choose_split_of_layer(const split_matrix &m, int64_t n, int size, const shunt_device *d,
                                   split_shape *s)
 {
-  const shunt_csr_work layer = {m.rows, m.nonzeros,         m.longest, n,
-                                size,   d->multiprocessors, m.words};
-  double us = 0;
-  if (!m.layer || !shunt_csr_layer_has_lines(&layer)) return false;
+  const shunt_csr_work work = {m.rows, m.nonzeros, m.longest, n, size, d->multiprocessors, m.words};
+  shunt_csr_layer layer;
+  double us;
+  if (!m.layer || !shunt_csr_layer_of(&work, &layer)) return false;
   const shunt_csr_layer_cut cut = shunt_csr_choose_layer_cut(&layer, &us);
-  if (!cut.threads) return false;
+  if (!cut.threads_log2) return false;
   *s = {};
   s->threads = cut.unstaged ? kThreads : kThreads / 2;
   s->chunk = kChunk;
   s->words = cut.words;
   s->lanes_log2 = cut.lanes_log2;
-  while (s->team_log2 < 5 && 1 << s->team_log2 < cut.threads) s->team_log2++;
+  s->team_log2 = cut.threads_log2 < 5 ? cut.threads_log2 : 5;
   s->long_lanes_log2 = 2;
   s->limit = (int)kMostLimit;
   s->whole = true;
   s->unstaged = cut.unstaged;
-  s->row_warps = cut.threads > 32 ? cut.threads / 32 : 0;
+  s->row_warps = cut.threads_log2 > 5 ? 1 << (cut.threads_log2 - 5) : 0;
   return true;
 }
 

@@ -194,29 +194,44 @@ static void test_sorted_us(void)
   check(shunt_sorted_spmm_us(&p, &known, &d) == 0, "nor has one that nobody counted");
 }
 
+/* How many words a lane has by the lines of `csr`. */
+static int csr_layer_words(const struct shunt_csr_work *w)
+{
+  struct shunt_csr_layer m;
+  double us;
+  return shunt_csr_layer_of(w, &m) ? shunt_csr_choose_layer_cut(&m, &us).words : 0;
+}
+
 /* The same of `csr`, which has lines for the longest row alone. */
 static void test_csr_layer_words(void)
 {
-  struct shunt_csr_work m = {100000, 1024000, 27, 256, 4, 132, true};
+  struct shunt_csr_work w = {100000, 1024000, 27, 256, 4, 132, true};
+  struct shunt_csr_layer m;
   double us, one;
+  check(shunt_csr_layer_of(&w, &m) && m.many, "there are lines for it");
   struct shunt_csr_layer_cut c = shunt_csr_choose_layer_cut(&m, &us);
-  check(c.words == 2 && c.lanes_log2 == 5 && c.threads == 32, "32 lanes have a row of 1,024 bytes");
+  check(c.words == 2 && c.lanes_log2 == 5 && c.threads_log2 == 5,
+        "32 lanes have a row of 1,024 bytes");
   check(us == shunt_csr_layer_us(&m, &c), "it takes what its line says");
   int better = 0;
   for (c.lanes_log2 = 2; c.lanes_log2 < SHUNT_CSR_LAYER_LANES; c.lanes_log2++)
-    for (c.threads = 1 << c.lanes_log2; c.threads <= 32; c.threads *= 2)
+    for (c.threads_log2 = c.lanes_log2; c.threads_log2 <= 5; c.threads_log2++)
       better += shunt_csr_layer_us(&m, &c) < us;
   check(better == 0, "no cut by two words is estimated to end sooner");
   m.words = false;
   check(shunt_csr_choose_layer_cut(&m, &one).words == 1 && one > us, "one word takes longer");
-  m.words = true, m.n = 260;
-  check(shunt_csr_choose_layer_cut(&m, &us).words == 1, "not where slices would not be whole,");
-  m.n = 16;
-  check(shunt_csr_choose_layer_cut(&m, &us).words == 1, "nor of narrow C,");
-  m.n = 256, m.nonzeros = 48 * m.rows;
-  check(shunt_csr_choose_layer_cut(&m, &us).words == 1, "nor of long rows,");
-  m.rows = 2000, m.nonzeros = 20000;
-  check(shunt_csr_choose_layer_cut(&m, &us).words == 1, "nor of few");
+  w.n = 260;
+  check(csr_layer_words(&w) == 1, "not where slices would not be whole,");
+  w.n = 16;
+  check(csr_layer_words(&w) == 1, "nor of narrow C,");
+  w.n = 256, w.nonzeros = 48 * w.rows;
+  check(csr_layer_words(&w) == 1, "nor of long rows,");
+  w.rows = 2000, w.nonzeros = 20000;
+  check(csr_layer_words(&w) == 1, "nor of few");
+  w.longest = -1;
+  check(csr_layer_words(&w) == 0, "rows that nobody counted have no lines");
+  w.longest = 27, w.n = 255;
+  check(csr_layer_words(&w) == 0, "nor have rows of C of no whole loads");
 }
 
 /* Two words a lane, by rows and columns of C. */
