@@ -52,8 +52,7 @@ struct shunt_call {
                           original, whichever is more; and */
   double best_us;      /* what this one will take; both for study_bytes only */
 
-  double
-      csr_us; /* what `csr` is expected to take, on which copies have to gain; 0: not known yet */
+  double csr_us; /* what `csr` is expected to take, on which copies have to gain; 0: unknown */
 
   /* For routes that want cuBLASLt: */
   bool library; /* it may be used; when `expect` is asked, it need not be open yet */
