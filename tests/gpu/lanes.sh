@@ -73,8 +73,9 @@ tests_of() {
   esac
 }
 
-# What a piece is beside its phase.
+# What a piece is beside its phase.  GraphBLAS' threads that wait would take cores from other pieces.
 settings() {
+  export OMP_WAIT_POLICY=passive
   export SANITIZE_JOBS=${SANITIZE_JOBS:-8} SANITIZE_SECONDS=250 PATIENCE=${PATIENCE:-3}
   SANITIZE=$(tests_of "$1")
   RACES=$SANITIZE UNIT=${TESTS:-}
