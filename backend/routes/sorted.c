@@ -61,8 +61,8 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
   const struct shunt_spmm *s = &c->problem->spmm;
   SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->workspace_bytes < least_workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
-  *us =
-      shunt_cost_sorted(s, c->profile, &c->context->machine); /* of a layer the host waits for it */
+  *us = shunt_cost_sorted(s, c->profile,
+                          &c->context->machine); /* lines of a layer, which take long */
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   SHUNT_DECLINE_IF(!shunt_choose_sorted_candidate(s, c->profile), SHUNT_R_PATTERN);
   return SHUNT_OUTCOME(SHUNT_FITS);
