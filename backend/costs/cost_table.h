@@ -156,6 +156,14 @@ struct shunt_sorted_costs {
   struct shunt_fit_costs lines[SHUNT_BLOCK_TYPES];     /* layers, by the kernel's own lines */
 };
 
+/* SDDMM, by the tiles that a warp multiplies one after another
+   (kernels/vector/vector_sddmm_share.h). */
+struct shunt_vector_sddmm_costs {
+  double start; /* us */
+  double tile;  /* us for each, */
+  double step;  /* and for each element of its rows of A */
+};
+
 struct shunt_vector_costs {
   struct shunt_fit_costs narrow, wide; /* f32, by 64 and by 128 columns a warp */
   struct shunt_fit_costs f64, half;
@@ -174,10 +182,9 @@ struct shunt_vector_costs {
   double single_written;            /* us per byte of C */
   double single_entry;              /* us per entry and block of a group */
   double single_warp;               /* us per warp */
-  double sddmm_start;               /* us */
-  double sddmm_read;                /* bytes per us of C's arrays, read beside the gather */
   double copies_start;              /* us, where an operand of SDDMM is copied first, */
-  double copied;                    /* us per byte of it */
+  double copied;                    /* us per byte of it; of 2 bytes, of f32: */
+  struct shunt_vector_sddmm_costs sddmm[2];
 };
 
 /* A strip: 128 rows of B (kernels/vector/vector_packed_spmm_strips.cuh). */
@@ -306,8 +313,9 @@ struct shunt_dense_costs {
   double sample, sample_entry, sample_dense; /* us to sample a tile: by density, and its square */
   double sample_other;                       /* share of the shorter of both that is waited for */
   double sample_margin;                      /* how much better than from memory it has to be */
-  double sample_crowded;                 /* times as long where entries come in groups of 8 rows */
-  double sampled_host;                   /* us of the host's for the way from memory, */
+  double sample_crowded; /* of what runs of 64 columns with entries are denser than all of C: so
+                            much the tiles are that end last */
+  double sampled_host;   /* us of the host's for the way from memory, */
   struct shunt_sampled_costs sampled[2]; /* and the device's in f32, in f64 */
   struct shunt_fma_costs fma;
 };

@@ -132,11 +132,14 @@
   F(line, at, single_entry, .single_entry, NEAR) \
   F(line, at, single_warp, .single_warp, NEAR)
 
-#define SHUNT_VECTOR_SDDMM_FIELDS(F, line, at) \
-  F(line, at, sddmm_start, .sddmm_start, FIXED) \
-  F(line, at, sddmm_read, .sddmm_read, PER_COPY) \
+#define SHUNT_VECTOR_COPIES_FIELDS(F, line, at) \
   F(line, at, copies_start, .copies_start, FIXED) \
   F(line, at, copied, .copied, COPY)
+
+#define SHUNT_VECTOR_SDDMM_FIELDS(F, line, at) \
+  F(line, at, start, .start, FIXED) \
+  F(line, at, tile, .tile, FIXED) \
+  F(line, at, step, .step, NEAR)
 
 #define SHUNT_VECTOR_PACKED_FIELDS(F, line, at) \
   F(line, at, start, .start, FIXED) \
@@ -331,7 +334,9 @@
   SHUNT_FIT_FIELDS(F, "vector.scattered", ours.vector.scattered) \
   SHUNT_VECTOR_FIELDS(F, "vector", ours.vector) \
   SHUNT_VECTOR_SINGLE_FIELDS(F, "vector.single", ours.vector) \
-  SHUNT_VECTOR_SDDMM_FIELDS(F, "vector.sddmm", ours.vector) \
+  SHUNT_VECTOR_COPIES_FIELDS(F, "vector.sddmm", ours.vector) \
+  SHUNT_VECTOR_SDDMM_FIELDS(F, "vector.sddmm.half", ours.vector.sddmm[0]) \
+  SHUNT_VECTOR_SDDMM_FIELDS(F, "vector.sddmm.f32", ours.vector.sddmm[1]) \
   SHUNT_VECTOR_PACKED_FIELDS(F, "vector_packed", ours.vector_packed) \
   SHUNT_STRIP_FIELDS(F, "vector_packed.strips.128", ours.vector_packed.strips[0]) \
   SHUNT_STRIP_FIELDS(F, "vector_packed.strips.64", ours.vector_packed.strips[1]) \

@@ -236,7 +236,7 @@ static double expected_sddmm(const struct shunt_call *c, bool *alone)
   const struct shunt_machine *m = &c->context->machine;
   *alone = samples_on_chip(c);
   if (!*alone) return shunt_cost_dense_sampled(s, shunt_options()->math, m);
-  return shunt_cost_dense_sddmm(s, m) * shunt_cost_dense_crowded(c->profile, m);
+  return shunt_cost_dense_sddmm(s, c->profile, m);
 }
 
 static struct shunt_outcome expect(const struct shunt_call *c, double *us)

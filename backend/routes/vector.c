@@ -85,11 +85,12 @@ static struct shunt_outcome expect(const struct shunt_call *c, double *us)
   const struct shunt_problem *p = c->problem;
   const struct shunt_machine *m = &c->context->machine;
   const double reuse = reuse_of(c);
+  const size_t workspace_bytes = direct_workspace(p, c->context);
+  SHUNT_DECLINE_IF(c->workspace_bytes < workspace_bytes, SHUNT_R_WORKSPACE);
   *us =
       p->op == SHUNT_SPMM ? expected_spmm(c, reuse) : shunt_cost_vector_sddmm(&p->sddmm, reuse, m);
   if (p->op == SHUNT_SDDMM && !c->capturing)
-    *us = shunt_cost_sddmm_enqueued(*us, direct_workspace(p, c->context) > 0, m);
-  SHUNT_DECLINE_IF(c->workspace_bytes < direct_workspace(p, c->context), SHUNT_R_WORKSPACE);
+    *us = shunt_cost_sddmm_enqueued(*us, workspace_bytes > 0, m);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   if (shunt_vector_takes_packed(c) && shunt_vector_in_order(c))
     return SHUNT_OUTCOME(SHUNT_R_ORDERED);

@@ -8,8 +8,9 @@
 // is multiplied at once, or row by row if they differ; a group whose rows differ in
 // length, and a last group of fewer than 8 rows, goes entry by entry.
 //
-// Work is cut by entries: a warp owns the entries begin <= position < end.  A tile
-// belongs to the warp that owns its anchor, start of the group + 256 * tile.
+// Work is cut by entries (kernels/vector/vector_sddmm_share.h): a warp owns the entries
+// begin <= position < end.  A tile belongs to the warp that owns its anchor, start of the group +
+// 256 * tile.
 //
 //   entries   |      group 0 (even)       | group 1 (uneven) |  group 2 (even)   |
 //   anchors   ^     ^     ^     ^     ^                       ^     ^     ^     ^
@@ -31,6 +32,7 @@
 #include "kernels/csr/csr_sddmm_operands.cuh"
 #include "kernels/vector/vector_csr_sddmm.cuh"
 #include "kernels/vector/vector_kernels.h"
+#include "kernels/vector/vector_sddmm_share.h"
 
 namespace shunt
 {
@@ -39,20 +41,14 @@ namespace vector::sddmm
 namespace
 {
 
-constexpr int ANCHOR = TILE * GROUP; // entries of a tile
-constexpr int MOST = 31;             // tiles of a warp
+constexpr int ANCHOR = SHUNT_VECTOR_SDDMM_ANCHOR;
+static_assert(ANCHOR == TILE * GROUP, "the entries of a tile");
 
-// Warps of a block: as many as the registers of each product allow on a multiprocessor.
-template <class T> constexpr int warps_of = sizeof(T) == 2 ? 16 : 12;
+template <class T> constexpr int warps_of = sizeof(T) == 2 ? 16 : 12; // shunt_vector_sddmm_warps
 
-// Warp w owns the entries w * run .. (w + 1) * run - 1.
-struct sharing {
-  int run, phases;
-};
-
-// The tiles of a group whose anchors lie in begin .. end - 1 (at most MOST); the lists
-// of the next tile are on their way while one is multiplied.  Tiles whose lists differ
-// are put off to the end, where the calls that they need disturb no registers.
+// The tiles of a group whose anchors lie in begin .. end - 1, at most SHUNT_VECTOR_SDDMM_MOST; the
+// lists of the next tile are on their way while one is multiplied.  Tiles whose lists differ are put
+// off to the end, where the calls that they need disturb no registers.
 template <class T, class I>
 __device__ __forceinline__ void even_group(const args<T, I> &p, const scale<T> &by,
                                            const group_rows<I> &rows, I begin, I end, stage &room,
@@ -85,7 +81,7 @@ __device__ __forceinline__ void even_group(const args<T, I> &p, const scale<T> &
 
 template <class T, class I>
 __global__ void __launch_bounds__(warps_of<T> *WARP, 1)
-    vector_kernel(const __grid_constant__ args<T, I> p, sharing how)
+    vector_kernel(const __grid_constant__ args<T, I> p, shunt_vector_sddmm_share how)
 {
   __shared__ stage room[warps_of<T>];
   const int lane = threadIdx.x % WARP, member = threadIdx.x / WARP;
@@ -115,37 +111,13 @@ __global__ void __launch_bounds__(warps_of<T> *WARP, 1)
   }
 }
 
-// The cut that takes the fewest rounds of resident warps, counting what a warp spends on
-// finding its place as START entries: a mean group cut into phases, or, where groups are
-// small, several of them together.
-template <class T> sharing share_out(const struct shunt_sddmm *p, const struct shunt_device *d)
-{
-  constexpr int64_t START = 2 * ANCHOR;
-  const int64_t resident = (int64_t)(d->multiprocessors > 0 ? d->multiprocessors : 1) * warps_of<T>;
-  const int64_t nnz = p->c.nnz, mean = nnz / ((p->c.rows + GROUP - 1) / GROUP) + 1;
-  sharing best = {ANCHOR, 1};
-  int64_t best_cost = INT64_MAX;
-
-  auto consider = [&](int64_t run, int64_t phases) {
-    if (run > MOST * ANCHOR) return;
-    int64_t warps = (nnz + run - 1) / run;
-    int64_t cost = (warps + resident - 1) / resident * (START + run);
-    if (cost >= best_cost) return;
-    best = sharing{(int)run, (int)phases};
-    best_cost = cost;
-  };
-  for (int64_t phases = 1; phases <= 64 && mean / phases >= ANCHOR; phases++)
-    consider((mean + phases - 1) / phases, phases);
-  for (int64_t tiles = 1; mean < ANCHOR && tiles <= 8; tiles++) consider(tiles * ANCHOR, 1);
-  return best;
-}
-
 template <class T, class I>
 shunt_status launch(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d,
                     cudaStream_t stream)
 {
   args<T, I> a = make_args<T, I>(p, o);
-  const sharing how = share_out<T>(p, d);
+  const shunt_vector_sddmm_share how =
+      shunt_vector_sddmm_share_of(p->c.rows, p->c.nnz, sizeof(T), d->multiprocessors);
   const int64_t in_phase = (int64_t)warps_of<T> * how.phases; // warps of `phases` blocks
   const int64_t warps = (p->c.nnz + how.run - 1) / how.run;
   const int64_t blocks = (warps + in_phase - 1) / in_phase * how.phases;

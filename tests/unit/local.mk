@@ -18,7 +18,7 @@ check_PROGRAMS = \
   %D%/srbcrs/test_srbcrs %D%/srbcrs/test_srbcrs_attention \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
   %D%/tool/test_bench_blocks %D%/tool/test_bench_summary %D%/tool/test_bench_turn \
-  %D%/vector/test_row_clusters %D%/vector/test_vector_attention \
+  %D%/vector/test_row_clusters %D%/vector/test_vector_attention %D%/vector/test_vector_sddmm_share \
   %D%/vector/test_vector_attention_random %D%/vector/test_vector_host_format
 LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
 

@@ -241,14 +241,13 @@ struct shunt_dense_shape shunt_choose_dense_shape(const struct shunt_spmm *p,
 struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm *p,
                                                         const struct shunt_machine *m);
 /* SDDMM by the dense product that is sampled on the chip, and by cuBLAS and a pass over C; is the
-   former the faster one?  */
-double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_machine *m);
+   former the faster one?  f, how entries crowd into tiles: NULL, not at all. */
+double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
+                              const struct shunt_machine *m);
 double shunt_cost_dense_sampled(const struct shunt_sddmm *p, enum shunt_math math,
                                 const struct shunt_machine *m);
 bool shunt_choose_dense_on_chip(const struct shunt_sddmm *p, enum shunt_math math,
                                 const struct shunt_machine *m);
-/* How many times as long the chip takes for how the entries lie, as far as f tells; NULL: 1. */
-double shunt_cost_dense_crowded(const struct shunt_profile *f, const struct shunt_machine *m);
 
 /* ---- bsr ---------------------------------------------------------------------------------- */
 

@@ -262,16 +262,26 @@ struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm 
 
 /* ---- SDDMM ------------------------------------------------------------------------------ */
 
+/* Of the tiles that end last.  Blocks and windows leave most tiles empty and some full. */
+static double sampled_density(const struct shunt_sddmm *p, const struct shunt_profile *f,
+                              const struct shunt_machine *m)
+{
+  const double nnz = (double)p->c.nnz, mean = nnz / ((double)p->c.rows * (double)p->c.cols + 1);
+  if (!f || f->segments <= 0) return mean;
+  const double of_runs = nnz / ((double)f->segments * SHUNT_PROFILE_STRIP);
+  return mean + of(m)->sample_crowded * shunt_larger(of_runs - mean, 0);
+}
+
 /* A multiprocessor multiplies its tiles of C one after the other, 64 of K at a time, and samples
    each while it multiplies the next one: what takes longer is waited for, and slowed down by the
-   other.
- */
-double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_machine *m)
+   other.  */
+double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
+                              const struct shunt_machine *m)
 {
   const double at_once = shunt_cost_multiprocessors(m);
   const double tiles =
       ceil(ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / 256) / at_once);
-  const double density = (double)p->c.nnz / ((double)p->c.rows * (double)p->c.cols + 1);
+  const double density = sampled_density(p, f, m);
   const double product = shunt_larger(
       of(m)->sample_step * ceil((double)p->a.cols / 64) - of(m)->sample_early, of(m)->sample_least);
   const double sampling =
@@ -305,14 +315,9 @@ double shunt_cost_dense_sampled(const struct shunt_sddmm *p, enum shunt_math mat
   return shunt_larger(us, of(m)->sampled_host);
 }
 
-double shunt_cost_dense_crowded(const struct shunt_profile *f, const struct shunt_machine *m)
-{
-  const bool eights = f && (double)f->groups_equal[0] > 0.85 * (double)f->groups_nonempty[0];
-  return eights ? of(m)->sample_crowded : 1;
-}
-
 bool shunt_choose_dense_on_chip(const struct shunt_sddmm *p, enum shunt_math math,
                                 const struct shunt_machine *m)
 {
-  return shunt_cost_dense_sddmm(p, m) < of(m)->sample_margin * shunt_cost_dense_sampled(p, math, m);
+  return shunt_cost_dense_sddmm(p, NULL, m) <
+         of(m)->sample_margin * shunt_cost_dense_sampled(p, math, m);
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "backend/routes/cost/cost_forms.h"
+#include "kernels/vector/vector_sddmm_share.h"
 
 static const struct shunt_vector_costs *of(const struct shunt_machine *m)
 {
@@ -109,11 +110,18 @@ static double copies(const struct shunt_sddmm *p, const struct shunt_machine *m)
   return copied > 0 ? of(m)->copies_start + of(m)->copied * copied : 0;
 }
 
+/* Tiles one after another, or the gather of B, whichever takes longer. */
 double shunt_cost_vector_sddmm(const struct shunt_sddmm *p, double reuse,
                                const struct shunt_machine *m)
 {
-  const double row = (double)p->a.cols * (double)shunt_type_size(p->b.type);
-  return of(m)->sddmm_start + copies(p, m) +
-         shunt_cost_gather((double)p->c.nnz / reuse * row, row, row * (double)p->b.cols, m) +
-         shunt_cost_csr_bytes(&p->c) / of(m)->sddmm_read; /* beside the gather, for the most part */
+  const int size = (int)shunt_type_size(p->b.type);
+  const struct shunt_vector_sddmm_costs *c = &of(m)->sddmm[size > 2];
+  const struct shunt_vector_sddmm_share share =
+      shunt_vector_sddmm_share_of(p->c.rows, p->c.nnz, size, shunt_cost_multiprocessors(m));
+  const double tiles = shunt_vector_sddmm_tiles(&share) * SHUNT_VECTOR_ROWS / reuse;
+  const double row = (double)p->a.cols * size;
+  const double gather =
+      shunt_cost_gather((double)p->c.nnz / reuse * row, row, row * (double)p->b.cols, m);
+  return c->start + copies(p, m) +
+         shunt_larger(tiles * (c->tile + c->step * (double)p->a.cols), gather);
 }

@@ -233,7 +233,7 @@ static void say_sddmm(const struct matrix *m, shunt_type type, int64_t k, bool b
   say("sddmm", m, type, k, shunt_cost_csr_sddmm(&p.sddmm, f, ON));
   say("sddmm_original", m, type, k, shunt_cost_original(&p, f, ON));
   say("sddmm_vector", m, type, k, shunt_cost_vector_sddmm(&p.sddmm, 8, ON));
-  say("sddmm_dense", m, type, k, shunt_cost_dense_sddmm(&p.sddmm, ON));
+  say("sddmm_dense", m, type, k, shunt_cost_dense_sddmm(&p.sddmm, f, ON));
   say("sddmm_sampled", m, type, k, shunt_cost_dense_sampled(&p.sddmm, SHUNT_MATH_EXACT, ON));
 }
 
