@@ -241,7 +241,10 @@ static double ordered_us(const struct shunt_call *c)
   const struct shunt_vector_measure *m = c->studied;
   const double reuse = m ? 8 * shunt_vector_measured_fill(a, m) : 8;
   const double vectors = m ? (double)m->vectors : vectors_of(a, reuse);
-  const double us = proved_us(c, vectors, reuse, 8);
+  const double longest = c->profile ? (double)c->profile->longest_row : 0;
+  const double us =
+      proved_us(c, vectors, reuse, 8) +
+      shunt_cost_vector_uneven(&c->problem->spmm, vectors, longest, &c->context->machine);
   return c->packed ? us
                    : MARGIN * us +
                          shunt_cost_vector_packing(a, &c->context->machine) / SHUNT_GAINED_WITHIN;

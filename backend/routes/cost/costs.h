@@ -150,6 +150,10 @@ double shunt_cost_vector_tf32_product(const struct shunt_spmm *p, double vectors
 double shunt_cost_vector_packed(const struct shunt_spmm *p, double product, double reuse,
                                 double longest_row, enum shunt_proof_place proof,
                                 const struct shunt_machine *m);
+/* What the longest list takes longer where rows of any length stand together, as in an order that
+   was found for them.  */
+double shunt_cost_vector_uneven(const struct shunt_spmm *p, double vectors, double longest_row,
+                                const struct shunt_machine *m);
 /* Packing A; finding an order of its rows. */
 double shunt_cost_vector_packing(const struct shunt_csr *a, const struct shunt_machine *m);
 double shunt_cost_vector_ordering(const struct shunt_csr *a, const struct shunt_machine *m);

@@ -180,6 +180,15 @@ double shunt_cost_vector_packed(const struct shunt_spmm *p, double product, doub
   }
 }
 
+/* Groups of rows of any length: how much longer than the mean list the longest row is, at least. */
+double shunt_cost_vector_uneven(const struct shunt_spmm *p, double vectors, double longest_row,
+                                const struct shunt_machine *m)
+{
+  const double mean = vectors / ceil((double)p->a.rows / SHUNT_VECTOR_ROWS);
+  const struct shunt_cost_walk w = shunt_cost_walk_of(p, 1, longest_row - mean, m);
+  return shunt_larger(of(m)->longest * w.longest, 0);
+}
+
 /* A warp takes a group of 8 rows in steps of 64 columns. */
 double shunt_cost_vector_packing(const struct shunt_csr *a, const struct shunt_machine *m)
 {

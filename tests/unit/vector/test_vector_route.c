@@ -265,6 +265,33 @@ static void test_ordered(void)
   }
 }
 
+/* Layers whose rows differ, in the order found: us, and by how much the longest row is behind it. */
+static void test_ordered_uneven(void)
+{
+  static const struct {
+    int64_t rows, cols, nnz, n, longest;
+    double fill, took;
+  } t[] = {{36000, 900, 810015, 64, 754, 0.218, 22.3},  {18000, 700, 504045, 64, 655, 0.271, 14.7},
+           {18000, 700, 504045, 128, 655, 0.271, 19.2}, {24000, 600, 720093, 64, 536, 0.265, 16.0},
+           {768, 2048, 188757, 64, 1601, 0.33, 5.8},    {4096, 512, 314602, 64, 468, 0.389, 5.4}};
+  const struct shunt_machine h200 = {.device = {132, 90, 232448, 60 << 20},
+                                     .costs = &shunt_costs_h200};
+  for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+    const struct shunt_spmm p = {.a = {.rows = t[i].rows, .cols = t[i].cols, .nnz = t[i].nnz},
+                                 .b = {.rows = t[i].cols, .cols = t[i].n, .type = SHUNT_F16},
+                                 .c = {.rows = t[i].rows, .cols = t[i].n, .type = SHUNT_F16}};
+    const double vectors = (double)t[i].nnz / (8 * t[i].fill), longest = (double)t[i].longest;
+    const double us = shunt_cost_vector_product(&p, vectors, 8, &h200) +
+                      shunt_cost_vector_uneven(&p, vectors, longest, &h200);
+    check(within(us, t[i].took) < 1.25, "%d rows, N = %d: %.1f us, measured %.1f", (int)t[i].rows,
+          (int)t[i].n, us, t[i].took);
+    const double mean = vectors * 8 / (double)t[i].rows;
+    check(shunt_cost_vector_uneven(&p, vectors, mean, &h200) < 1e-6 &&
+              shunt_cost_vector_uneven(&p, vectors, mean / 2, &h200) == 0,
+          "lists alike take no longer");
+  }
+}
+
 /* The copy has room for what was found, and goes on as it was packed. */
 static void test_packing(void)
 {
@@ -414,6 +441,7 @@ int main(void)
   test_tf32();
   test_study();
   test_ordered();
+  test_ordered_uneven();
   test_packing();
   test_sixteens();
   test_times();
