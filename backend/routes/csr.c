@@ -44,7 +44,7 @@ shunt_status shunt_route_csr_sddmm(const struct shunt_sddmm *p, const struct shu
                                    const struct shunt_device *d, void *workspace,
                                    size_t workspace_bytes, shunt_stream stream)
 {
-  return shunt_csr_sddmm_cuda(p, shunt_choose_csr_alike(f), d, workspace, workspace_bytes, stream);
+  return shunt_csr_sddmm_cuda(p, shunt_choose_csr_sddmm(f), d, workspace, workspace_bytes, stream);
 }
 
 static shunt_status run(const struct shunt_call *c)

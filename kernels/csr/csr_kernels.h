@@ -87,7 +87,9 @@ static inline bool shunt_csr_sddmm_direct(const struct shunt_sddmm *p)
 {
   const double cells = (double)p->c.rows * (double)p->c.cols, inner = (double)p->a.cols;
   const bool f64 = p->a.type == SHUNT_F64;
-  const bool small = inner <= 64 ? !f64 || cells * inner <= 1 << 24 : cells * inner <= 1 << 25;
+  const bool half = p->a.type == SHUNT_F16 || p->a.type == SHUNT_BF16;
+  const bool small = f64 || half ? cells * inner <= 1 << 24 /* of 2 bytes others go on the chip */
+                                 : inner <= 64 || cells * inner <= 1 << 25;
   if (p->a.type > SHUNT_F64 || p->b.col_stride != 1 || p->b.row_stride <= 1) return false;
   if (inner > (f64 ? 64 : 128) || cells > (f64 ? 768 * 768 : 1024 * 1024)) return false;
   /* Of larger ones cuSPARSE computes so few places that it is faster where less is stored. */
@@ -100,9 +102,17 @@ static inline int shunt_csr_sddmm_direct_columns(const struct shunt_sddmm *p, in
   return tiles > 2 * (int64_t)multiprocessors ? 128 : 64;
 }
 
-/* Bytes of `workspace`, on 256; the launcher, and its twin on the host, which needs none. */
+/* How entries lie, as far as the caller knows, by which the kernel is chosen: any is right. */
+struct shunt_csr_sddmm_pattern {
+  bool alike;   /* neighbouring rows have the same columns: they are taken together */
+  bool crowded; /* in windows or blocks: panels of B's columns would find work in few rows */
+};
+
+/* Bytes of `workspace`, on 256, for any pattern; the launcher, and its twin on the host, which
+   needs none.  */
 size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
-shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, bool alike,
+shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p,
+                                  struct shunt_csr_sddmm_pattern pattern,
                                   const struct shunt_device *d, void *workspace,
                                   size_t workspace_bytes, shunt_stream stream);
 shunt_status shunt_csr_sddmm_host(const struct shunt_sddmm *p);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "kernels/common/device.h"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_sddmm_common.cuh"
 
 namespace shunt
@@ -69,22 +70,24 @@ template <class T, class I> args<T, I> make_args(const struct shunt_sddmm *p, co
   return a;
 }
 
-// The rows kernel with operands that are ready (csr_sddmm_rows.cu); `alike`: the one for
-// neighbouring rows of the same columns (csr_sddmm_alike.cuh).  `room`: as many bytes as
-// panel_bytes says, or NULL where it says 0.
-shunt_status rows_with(const struct shunt_sddmm *p, const operands &o, bool alike,
-                       const struct shunt_device *d, void *room, shunt_stream stream);
+// The rows kernel with operands that are ready (csr_sddmm_rows.cu), or the one for neighbouring
+// rows of the same columns (csr_sddmm_alike.cuh).  `room`: as many bytes as panel_bytes says, or
+// NULL where it says 0.
+shunt_status rows_with(const struct shunt_sddmm *p, const operands &o,
+                       struct shunt_csr_sddmm_pattern pattern, const struct shunt_device *d,
+                       void *room, shunt_stream stream);
 
 // What stands the other way copied, then rows_with.
-shunt_status copied(const struct shunt_sddmm *p, bool alike, const struct shunt_device *d,
-                    void *workspace, size_t workspace_bytes, shunt_stream stream);
+shunt_status copied(const struct shunt_sddmm *p, struct shunt_csr_sddmm_pattern pattern,
+                    const struct shunt_device *d, void *workspace, size_t workspace_bytes,
+                    shunt_stream stream);
 
 // All of A B in one launch, by tiles, of operands as they stand, B by rows (csr_sddmm_direct.cu).  No
 // int8, no complex types.
 shunt_status direct(const struct shunt_sddmm *p, const struct shunt_device *d, shunt_stream stream);
 
 // The same as rows_with for dense patterns, where columns of B are worth keeping in L1
-// (csr_sddmm_panel.cu); rows_with asks and hands over.
+// (csr_sddmm_panel.cu); rows_with asks and hands over, unless entries crowd.
 size_t panel_bytes(const struct shunt_sddmm *p, const struct shunt_device *d);
 bool panel_pays(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d);
 shunt_status panel_with(const struct shunt_sddmm *p, const operands &o,

@@ -40,7 +40,7 @@ constexpr int THREADS = WARPS * WARP;
 constexpr int ROWS_EACH = 2;               // rows a thread searches at once
 constexpr int CHUNK = THREADS * ROWS_EACH; // rows whose items stand in shared memory
 
-constexpr int64_t SLAB = 1024; // bytes of an operand's row
+constexpr int64_t SLAB = 1024; // bytes of an operand's row: 8 chunks of a team's 16 a lane
 
 // How C is cut.
 struct cutting {
@@ -237,35 +237,27 @@ shunt_status with_index(const struct shunt_sddmm *p, const operands &o, const cu
                                       : launch<T, int64_t>(p, o, how, room, stream);
 }
 
-// Bytes of a row that a warp's registers hold at once, of elements of so many bytes.
-constexpr int64_t slab_bytes(int64_t size)
-{
-  return 16 * TEAM * (size == 1 ? wide_slab<int8_t, 16> : size == 2 ? wide_slab<__half, 8> : 8);
-}
-
 // Panels and slices that fill the device once, the panel within 3/5 of L1 (the rest is
 // for A and the indices).  False where panels do not pay: sparser matrices than one in SPARSE
 // have their entries near the diagonal or in few columns as a rule, so that most blocks would
 // find no work (opt1, one in 124: 1106 us at K = 32, where neighbouring rows find their
-// columns in L1 anyway).  Nor where a column is shorter than the slab that a warp's registers
-// hold, since its lanes then wait for nothing: 6 times the time of rows in int8 at K = 128, 3.5 in
-// f16 and 2.6 in f32 at K = 64.
+// columns in L1 anyway).  Nor where a column is shorter than a slab, which a warp's registers
+// hold, since its lanes then wait for nothing (2.6 times the time of rows at K = 64); nor in types
+// of fewer than 4 bytes, for which rows take less but of 4096 x 4096 and more.
 bool cut(const struct shunt_sddmm *p, const struct shunt_device *d, cutting *how)
 {
   constexpr int64_t ITEM = 8 << 10; // bytes of B for an item: less, and searching costs more
 #ifdef SHUNT_EMULATED
   constexpr int64_t GATHER = 64 << 10; // the emulator's patterns are small
 #else
-  constexpr int64_t GATHER = 128 << 20; // bytes: what takes as long as the searches
+  constexpr int64_t GATHER = 512 << 20; // bytes: what takes as long as the searches
 #endif
   constexpr int64_t SPARSE = 40; // places for each entry
   const int64_t size = (int64_t)shunt_type_size(p->a.type), inner = p->a.cols * size;
   const int64_t rows = p->c.rows, cols = p->c.cols, blocks = d->multiprocessors;
-  if (inner == 0 || p->c.nnz == 0 || p->c.nnz < GATHER / inner) return false;
-  const int64_t column_bytes = inner < SLAB ? inner : SLAB;
-  const int64_t widest = (int64_t)d->shared_per_block * 3 / 5 / column_bytes;
-  const int64_t entries = ITEM / column_bytes; // of an item
-  if (inner < slab_bytes(size)) return false;
+  if (size < 4 || inner < SLAB || p->c.nnz < GATHER / inner) return false;
+  const int64_t widest = (int64_t)d->shared_per_block * 3 / 5 / SLAB;
+  const int64_t entries = ITEM / SLAB; // of an item
   if (widest < 1 || cols <= widest || p->c.nnz < rows * entries) return false;
   if ((double)p->c.nnz * SPARSE < (double)rows * (double)cols) return false;
 
@@ -307,13 +299,10 @@ shunt_status panel_with(const struct shunt_sddmm *p, const operands &o,
   cutting how;
   if (!cut(p, d, &how)) return SHUNT_E_UNSUPPORTED;
   switch (p->a.type) {
-  case SHUNT_F16: return with_index<__half>(p, o, how, room, stream);
-  case SHUNT_BF16: return with_index<__nv_bfloat16>(p, o, how, room, stream);
   case SHUNT_F32: return with_index<float>(p, o, how, room, stream);
   case SHUNT_F64: return with_index<double>(p, o, how, room, stream);
   case SHUNT_C32: return with_index<complex<float>>(p, o, how, room, stream);
   case SHUNT_C64: return with_index<complex<double>>(p, o, how, room, stream);
-  case SHUNT_I8: return with_index<int8_t>(p, o, how, room, stream);
   default: return SHUNT_E_UNSUPPORTED;
   }
 }

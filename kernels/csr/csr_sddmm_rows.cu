@@ -13,7 +13,7 @@
 // The runs of a block lie beside each other and are short (RUN_BYTES of B): where
 // neighbouring rows share columns, as those of finite elements do, its warps find in L1
 // what another of them has brought.  Patterns so dense that all rows share columns take
-// csr_sddmm_panel.cu instead.  Operands as csr_sddmm_operands.cuh makes them; the product
+// csr_sddmm_panel.cu instead, if entries do not crowd.  Operands as csr_sddmm_operands.cuh makes them; the product
 // of 32 entries is in csr_sddmm_rows_teams.cuh.
 //
 // Roofline: every entry gathers a column of B, from L1 or L2 (A's row stays in registers).
@@ -145,10 +145,12 @@ shunt_status with_index(const struct shunt_sddmm *p, const operands &o, bool ali
 
 } // namespace
 
-shunt_status rows_with(const struct shunt_sddmm *p, const operands &o, bool alike,
-                       const struct shunt_device *d, void *room, shunt_stream stream)
+shunt_status rows_with(const struct shunt_sddmm *p, const operands &o,
+                       struct shunt_csr_sddmm_pattern pattern, const struct shunt_device *d,
+                       void *room, shunt_stream stream)
 {
-  if (panel_pays(p, o, d)) return panel_with(p, o, d, room, stream);
+  const bool alike = pattern.alike;
+  if (!pattern.crowded && panel_pays(p, o, d)) return panel_with(p, o, d, room, stream);
   switch (p->a.type) {
   case SHUNT_F16: return with_index<__half>(p, o, alike, d, stream);
   case SHUNT_BF16: return with_index<__nv_bfloat16>(p, o, alike, d, stream);
@@ -161,14 +163,15 @@ shunt_status rows_with(const struct shunt_sddmm *p, const operands &o, bool alik
   }
 }
 
-shunt_status copied(const struct shunt_sddmm *p, bool alike, const struct shunt_device *d,
-                    void *workspace, size_t workspace_bytes, shunt_stream stream)
+shunt_status copied(const struct shunt_sddmm *p, struct shunt_csr_sddmm_pattern pattern,
+                    const struct shunt_device *d, void *workspace, size_t workspace_bytes,
+                    shunt_stream stream)
 {
   if (workspace_bytes < operands_bytes(p) + panel_bytes(p, d)) return SHUNT_E_WORKSPACE;
   operands o;
   const shunt_status s = make_operands(p, d, workspace, workspace_bytes, stream, &o);
   if (s != SHUNT_OK) return s;
-  return rows_with(p, o, alike, d, (char *)workspace + operands_bytes(p), stream);
+  return rows_with(p, o, pattern, d, (char *)workspace + operands_bytes(p), stream);
 }
 
 } // namespace csr::sddmm
@@ -181,7 +184,8 @@ extern "C" size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p,
   return shunt_csr_sddmm_direct(p) ? 0 : operands_bytes(p) + panel_bytes(p, d);
 }
 
-extern "C" shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, bool alike,
+extern "C" shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p,
+                                             struct shunt_csr_sddmm_pattern pattern,
                                              const struct shunt_device *d, void *workspace,
                                              size_t workspace_bytes, shunt_stream stream)
 {
@@ -189,5 +193,5 @@ extern "C" shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, bool a
   const shunt_status s = check_problem(p);
   if (s != SHUNT_OK || p->c.nnz == 0) return s;
   if (shunt_csr_sddmm_direct(p)) return direct(p, d, stream);
-  return copied(p, alike, d, workspace, workspace_bytes, stream);
+  return copied(p, pattern, d, workspace, workspace_bytes, stream);
 }

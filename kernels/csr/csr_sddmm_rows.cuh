@@ -30,11 +30,8 @@ constexpr int TEAMS = WARP / TEAM; // of a warp
 constexpr int ROUNDS = 8;          // entries of a team in a batch
 constexpr int BATCH = TEAMS * ROUNDS;
 
-// Chunks of a slab: what fills 32 registers with a row of A; of int8 256 elements, as of two bytes.
-template <class T, int N>
-constexpr int wide_slab = N == 1 || sizeof(T) > 2 ? 8
-                          : sizeof(T) == 2        ? 4
-                                                  : 2;
+// Chunks of a slab: what fills 32 registers with a row of A.
+template <class T, int N> constexpr int wide_slab = N == 1 || sizeof(T) > 2 ? 8 : 4;
 
 // N elements of a row; N is 1, or what makes 16 bytes.
 template <class T, int N> __device__ __forceinline__ vec<T, N> load_vec(const T *p)
@@ -99,15 +96,12 @@ template <class T, class I, int N, int Chunks> struct batch {
     return sum;
   }
 
-  // The last K % N elements: one a lane; of int8, N = 2 TEAM, two.
+  // The last K % N elements, one a lane.
   __device__ __forceinline__ C dot_tail(const T *x, const T *y, int64_t whole, C sum) const
   {
-#pragma unroll
-    for (int turn = 0; turn < N; turn += TEAM) {
-      const int64_t at = whole + turn + q;
-      if (at < k) sum = multiply_add(widen<C>(x[at]), widen<C>(y[at]), sum);
-    }
-    return sum;
+    static_assert(N <= TEAM, "a lane for each");
+    const int64_t at = whole + q;
+    return at < k ? multiply_add(widen<C>(x[at]), widen<C>(y[at]), sum) : sum;
   }
 
   // Which entry of the batch this lane's result belongs to.

@@ -157,7 +157,7 @@ extern "C" shunt_status shunt_vector_csr_sddmm_cuda(const struct shunt_sddmm *p,
   operands o;
   s = make_operands(p, d, workspace, workspace_bytes, stream, &o);
   if (s != SHUNT_OK) return s;
-  if (!o.aligned) return rows_with(p, o, false, d, nullptr, stream);
+  if (!o.aligned) return rows_with(p, o, {}, d, nullptr, stream);
   switch (p->a.type) {
   case SHUNT_F16: return with_index<__half>(p, o, d, stream);
   case SHUNT_BF16: return with_index<__nv_bfloat16>(p, o, d, stream);

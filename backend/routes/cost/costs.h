@@ -70,8 +70,8 @@ double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_prof
 bool shunt_choose_csr_merge(const struct shunt_spmm *p, const struct shunt_profile *f,
                             const struct shunt_machine *m);
 
-/* SDDMM: does the kernel pay that takes neighbouring rows of the same columns together?  */
-bool shunt_choose_csr_alike(const struct shunt_profile *f);
+/* SDDMM: by which its kernel is chosen.  f: NULL, nothing is known. */
+struct shunt_csr_sddmm_pattern shunt_choose_csr_sddmm(const struct shunt_profile *f);
 
 /* ---- bundle ------------------------------------------------------------------------------- */
 

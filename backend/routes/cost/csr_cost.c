@@ -158,7 +158,8 @@ double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_prof
   const double copies = (copied > 0 ? c->copies_start : 0) + c->copied * copied;
   if (shunt_cost_scattered(&p->c))
     return copies +
-           (shunt_choose_csr_alike(f) && !shunt_type_is_complex(p->b.type) ? of(m)->alike : 1) *
+           (shunt_choose_csr_sddmm(f).alike && !shunt_type_is_complex(p->b.type) ? of(m)->alike
+                                                                                 : 1) *
                shunt_cost_scattered_sddmm(&of(m)->scattered_sddmm[shunt_cost_block_type(p->b.type)],
                                           p, f);
   return c->start + copies + nnz * (c->entry + c->byte * row);
@@ -166,11 +167,25 @@ double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_prof
 
 /* Of rows in threes, two of three aligned pairs are alike.  Shorter rows, or fewer, lose more by
    waiting for each other than they gain (tests/bench/sddmm.md). */
-bool shunt_choose_csr_alike(const struct shunt_profile *f)
+static bool are_alike(const struct shunt_profile *f)
 {
   enum { LEAST_MEAN_ROW = 56, LEAST_ENTRIES = 1000000 };
-  return f && f->nnz >= LEAST_ENTRIES && f->nnz >= LEAST_MEAN_ROW * f->rows &&
+  return f->nnz >= LEAST_ENTRIES && f->nnz >= LEAST_MEAN_ROW * f->rows &&
          (double)f->groups_equal[2] >= 0.6 * (double)f->groups_nonempty[2];
+}
+
+/* In runs of 64 columns with an entry, is C so much denser than in all?  Triangles are 1.9 times,
+   windows more, entries anywhere are not (tests/bench/sddmm.md).  */
+static bool are_crowded(const struct shunt_profile *f)
+{
+  const double runs = (double)f->segments * SHUNT_PROFILE_STRIP;
+  return 1.8 * runs <= (double)f->rows * (double)f->cols;
+}
+
+struct shunt_csr_sddmm_pattern shunt_choose_csr_sddmm(const struct shunt_profile *f)
+{
+  const struct shunt_csr_sddmm_pattern unknown = {false, false};
+  return f ? (struct shunt_csr_sddmm_pattern){are_alike(f), are_crowded(f)} : unknown;
 }
 
 /* Are long rows many?  If a share `many` of the rows were as long as the longest, and all others

@@ -26,7 +26,7 @@ inline bool run_with_twin(const Matrix &a, const Matrix &b, Sparse &c, const shu
   const size_t bytes = shunt_csr_sddmm_workspace(&q, &d);
   Buffer room(bytes);
   const shunt_status status =
-      shunt_csr_sddmm_cuda(&q, alike, &d, bytes ? room.device : nullptr, bytes, nullptr);
+      shunt_csr_sddmm_cuda(&q, {alike, false}, &d, bytes ? room.device : nullptr, bytes, nullptr);
   CUDA_OK(cudaDeviceSynchronize());
   if (status != SHUNT_OK || shunt_csr_sddmm_host(&twin) != SHUNT_OK) return false;
   c.values.download();

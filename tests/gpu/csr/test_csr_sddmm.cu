@@ -41,7 +41,7 @@ static void test_kernel(const Kernel &kernel, const shunt_device &d)
     }
 }
 
-// A device full of warps.  At density 0.3 and 1 KB a column, `csr` cuts into panels.
+// A device full of warps.  At density 0.3 and 2 KB a column, `csr` cuts into panels.
 static void test_large(const Kernel &kernel, shunt_device d)
 {
   d.multiprocessors = sized(d.multiprocessors, 4);
@@ -58,7 +58,7 @@ static void test_large(const Kernel &kernel, shunt_device d)
     for (int types = 0; types < 6; types += 2) {
       shunt_type in = IN[types == 4 && n == 3 ? 5 : types];
       if ((kernel.launch == VECTOR.launch && in == SHUNT_F64) || left_out()) continue;
-      Setup s = setup_for(types, n == 1 ? 72 : 1024 / (int64_t)shunt_type_size(in) + n, 4 * n + 1);
+      Setup s = setup_for(types, n == 1 ? 72 : 2048 / (int64_t)shunt_type_size(in) + n, 4 * n + 1);
       s.in = in;
       s.out = in == SHUNT_F64 ? SHUNT_F64 : s.out;
       s.shift = 0;
@@ -127,18 +127,18 @@ static void test_order(const Kernel &kernel, const shunt_device &d)
   }
 }
 
-// f32, square, this many rows: opt1's, one place in `places` stored, B by columns of k elements.
-static bool takes_panels(int64_t k, int64_t places)
+// Square, this many rows: opt1's, one place in `places` stored, B by columns of k elements.
+static bool takes_panels(int64_t k, int64_t places, shunt_type type = SHUNT_F32)
 {
   constexpr int64_t ROWS = 15449;
   shunt_device d = {};
   d.multiprocessors = 132;
   d.shared_per_block = 227 << 10;
   shunt_sddmm task = {};
-  task.a = shunt_dense{ROWS, k, k, 1, nullptr, SHUNT_F32};
-  task.b = shunt_dense{k, ROWS, 1, k, nullptr, SHUNT_F32};
-  task.c = shunt_csr{ROWS,      ROWS, ROWS * (ROWS / places), nullptr, nullptr, nullptr, SHUNT_I32,
-                     SHUNT_F32, 0};
+  task.a = shunt_dense{ROWS, k, k, 1, nullptr, type};
+  task.b = shunt_dense{k, ROWS, 1, k, nullptr, type};
+  task.c =
+      shunt_csr{ROWS, ROWS, ROWS * (ROWS / places), nullptr, nullptr, nullptr, SHUNT_I32, type, 0};
   shunt::csr::sddmm::operands ready = {};
   ready.aligned = true;
   return shunt::csr::sddmm::panel_pays(&task, ready, &d);
@@ -151,6 +151,9 @@ static void test_panel_choice()
         "csr: panels for one place in 10, none for one in 124");
   check(!takes_panels(32, 10) && !takes_panels(128, 10),
         "csr: no panels where a column is shorter than a warp's slab");
+  check(takes_panels(512, 10, SHUNT_F64) && !takes_panels(512, 10, SHUNT_F16) &&
+            !takes_panels(1024, 10, SHUNT_I8),
+        "csr: nor in types of fewer than 4 bytes");
 }
 
 // 32-bit places of columns end at 64 GB of B.
@@ -163,7 +166,7 @@ static void test_too_large(const shunt_device &d)
   task.c =
       shunt_csr{1, INT32_MAX, 1, room.device, room.device, room.device, SHUNT_I32, SHUNT_F32, 0};
   task.compute = SHUNT_F32;
-  check(shunt_csr_sddmm_cuda(&task, false, &d, nullptr, 0, 0) == SHUNT_E_UNSUPPORTED,
+  check(shunt_csr_sddmm_cuda(&task, {}, &d, nullptr, 0, 0) == SHUNT_E_UNSUPPORTED,
         "csr: 128 GB of B with 32-bit indices are refused");
 }
 
@@ -187,7 +190,7 @@ static void test_refusals(const Kernel &kernel, const shunt_device &d)
 int main(int argc, char **argv)
 {
   shunt_device d = this_device();
-  for (const Kernel *kernel : {&CSR, &DIRECT, &COPIED, &ALIKE, &VECTOR}) {
+  for (const Kernel *kernel : {&CSR, &DIRECT, &COPIED, &CROWDED, &ALIKE, &VECTOR}) {
     test_kernel(*kernel, d);
     test_large(*kernel, d);
     test_repeats(*kernel, d);

@@ -78,7 +78,7 @@ void test_type(shunt_type t, const shunt_device &d)
   test_patterns(name, {0, 1, 2, 7, 16, 17, 64, 100}, [&](const Pattern &p, int64_t k, int turn) {
     return right(p, setup(t, k, turn), (uint64_t)turn, d);
   });
-  test_panels(name, {1024, 3000}, d, [&](const Pattern &p, int64_t bytes, const shunt_device &few) {
+  test_panels(name, {2048, 3000}, d, [&](const Pattern &p, int64_t bytes, const shunt_device &few) {
     Setup s = setup(t, bytes / (int64_t)shunt_type_size(t), 1);
     s.shift = 0;
     return right(p, s, 5, few);

@@ -265,7 +265,7 @@ static void test_ordered(void)
   }
 }
 
-/* Layers whose rows differ, in the order found: us, and by how much the longest row is behind it. */
+/* Layers whose rows differ, in the order found: us measured, longest row included. */
 static void test_ordered_uneven(void)
 {
   static const struct {

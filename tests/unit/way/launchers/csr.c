@@ -54,11 +54,12 @@ size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt
 {
   return (void)d, shunt_csr_sddmm_direct(p) ? 0 : ROOM;
 }
-shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, bool alike,
+shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p,
+                                  struct shunt_csr_sddmm_pattern pattern,
                                   const struct shunt_device *d, void *workspace, size_t bytes,
                                   shunt_stream s)
 {
-  (void)alike;
+  (void)pattern;
   if (bytes < shunt_csr_sddmm_workspace(p, d)) return SHUNT_E_WORKSPACE;
   (void)workspace;
   return launch_sddmm('s', p, s);
